@@ -1,0 +1,156 @@
+//! The labels a model knows, each with its key, names, parents and training frequency.
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+use serde::{Deserialize, Serialize};
+
+use super::Document;
+use crate::LabelId;
+
+/// A label as its vocabulary describes it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Label {
+    /// What documents use to name the label: an id, a URI or the name itself.
+    pub key: String,
+    /// What people read; the key where no vocabulary gives a name.
+    pub name: String,
+    /// Other names of the same thing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub alternatives: Vec<String>,
+    /// Keys of broader labels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parents: Vec<String>,
+}
+
+impl Label {
+    /// A label whose name is its key.
+    pub fn from_key(key: impl Into<String>) -> Self {
+        let key = key.into();
+        Self { name: key.clone(), key, ..Self::default() }
+    }
+}
+
+/// The labels of the training documents, in the order of their [`LabelId`]s, which is the order of
+/// their keys. Test documents never add to it.
+#[derive(Debug, Clone, Default)]
+pub struct LabelSpace {
+    labels: Vec<Label>,
+    train_counts: Vec<u32>,
+    ids: HashMap<String, LabelId, FxBuildHasher>,
+}
+
+impl LabelSpace {
+    /// A label space from labels and the number of training documents of each.
+    pub fn new(labels: Vec<Label>, train_counts: Vec<u32>) -> Self {
+        assert_eq!(labels.len(), train_counts.len());
+        let ids = (0..).zip(&labels).map(|(id, label)| (label.key.clone(), LabelId(id))).collect();
+        Self { labels, train_counts, ids }
+    }
+
+    /// Number of labels.
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// True without any label.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+
+    /// The label with this id.
+    pub fn label(&self, id: LabelId) -> &Label {
+        &self.labels[id.index()]
+    }
+
+    /// All labels in the order of their ids.
+    pub fn labels(&self) -> &[Label] {
+        &self.labels
+    }
+
+    /// Number of training documents of each label.
+    pub fn train_counts(&self) -> &[u32] {
+        &self.train_counts
+    }
+
+    /// The id of a key, if training documents used it.
+    pub fn id(&self, key: &str) -> Option<LabelId> {
+        self.ids.get(key).copied()
+    }
+}
+
+/// Collects the labels of training documents, one document at a time.
+#[derive(Debug, Clone, Default)]
+pub struct LabelSpaceBuilder {
+    provisional: HashMap<String, u32, FxBuildHasher>,
+    counts: Vec<u32>,
+}
+
+impl LabelSpaceBuilder {
+    /// Counts a document's labels and returns their provisional ids, in order of first sight.
+    pub fn add(&mut self, document: &Document) -> Vec<u32> {
+        document.labels.iter().map(|key| self.add_key(key)).collect()
+    }
+
+    fn add_key(&mut self, key: &str) -> u32 {
+        let next = self.counts.len() as u32;
+        let id = match self.provisional.get(key) {
+            Some(&id) => id,
+            None => {
+                self.provisional.insert(key.to_owned(), next);
+                self.counts.push(0);
+                next
+            }
+        };
+        self.counts[id as usize] += 1;
+        id
+    }
+
+    /// The finished space, with names from `vocabulary`, and the final id of each provisional one.
+    pub fn finish(self, vocabulary: &[Label]) -> (LabelSpace, Vec<LabelId>) {
+        let described: HashMap<&str, &Label, FxBuildHasher> =
+            vocabulary.iter().map(|label| (label.key.as_str(), label)).collect();
+        let mut keys: Vec<(String, u32)> = self.provisional.into_iter().collect();
+        keys.sort_unstable();
+        let mut final_ids = vec![LabelId(0); keys.len()];
+        let mut labels = Vec::with_capacity(keys.len());
+        let mut train_counts = Vec::with_capacity(keys.len());
+        for (id, (key, provisional)) in (0..).zip(keys) {
+            final_ids[provisional as usize] = LabelId(id);
+            train_counts.push(self.counts[provisional as usize]);
+            labels.push(match described.get(key.as_str()) {
+                Some(&label) => label.clone(),
+                None => Label::from_key(key),
+            });
+        }
+        (LabelSpace::new(labels, train_counts), final_ids)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::Content;
+
+    fn document(labels: &[&str]) -> Document {
+        Document {
+            id: String::new(),
+            content: Content::Text(String::new()),
+            labels: labels.iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    #[test]
+    fn ids_follow_keys_and_counts_follow_documents() {
+        let mut builder = LabelSpaceBuilder::default();
+        assert_eq!(builder.add(&document(&["sea", "air"])), [0, 1]);
+        assert_eq!(builder.add(&document(&["sea"])), [0]);
+        let vocabulary =
+            [Label { key: "sea".into(), name: "The sea".into(), ..Label::default() }];
+        let (space, final_ids) = builder.finish(&vocabulary);
+        assert_eq!(final_ids, [LabelId(1), LabelId(0)]);
+        assert_eq!(space.train_counts(), [1, 2]);
+        assert_eq!(space.label(LabelId(1)).name, "The sea");
+        assert_eq!(space.label(LabelId(0)).name, "air");
+        assert_eq!(space.id("fire"), None);
+    }
+}

@@ -1,0 +1,22 @@
+//! What every classifier of Plethora shares: reading corpora, turning text into features, building
+//! label trees, measuring rankings, and the model folder on disk.
+//!
+//! No tensors, no terminal, no async: everything here runs on the CPU and is deterministic, for
+//! any number of threads.
+
+pub mod artifact;
+pub mod corpus;
+mod error;
+mod ids;
+pub mod metrics;
+mod progress;
+mod seed;
+mod sparse;
+pub mod text;
+pub mod tree;
+
+pub use error::{Error, Result};
+pub use ids::{LabelId, TermId};
+pub use progress::{NoProgress, Progress};
+pub use seed::SeedStream;
+pub use sparse::{SparseMatrix, SparseMatrixBuilder, SparseRow, SparseVector};
