@@ -19,6 +19,7 @@ pub mod tree;
 pub use error::{Error, Result};
 pub use ids::{LabelId, TermId};
 pub use index_rows::IndexRows;
+pub use metrics::ScoredLabel;
 pub use progress::{NoProgress, Progress};
 pub use seed::SeedStream;
 pub use sparse::{SparseMatrix, SparseMatrixBuilder, SparseRow, SparseVector};

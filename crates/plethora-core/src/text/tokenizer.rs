@@ -42,8 +42,9 @@ pub struct Token<'a> {
 /// Cuts text into words.
 ///
 /// A word is a maximal run of letters, numbers, underscores and the combining marks that follow
-/// them. Each Han ideograph is a word of its own. On text without Han and without combining marks
-/// these are the words of `\w+` in Python, so of scikit-learn with that `token_pattern`.
+/// them. Each Han ideograph is a word of its own. On text in composed form (NFKC) without Han and
+/// without combining marks these are the words of `\w+` in Python, so of scikit-learn with that
+/// `token_pattern`.
 ///
 /// ```
 /// use plethora_core::text::{Tokenizer, TokenizerConfig};
