@@ -56,7 +56,11 @@ pub(crate) struct BeamSearch<'a> {
 
 impl BeamSearch<'_> {
     /// All labels that each document comes to, in no order.
-    pub(crate) fn run(&self, documents: &[SparseRow<'_>], table: &mut FeatureTable) -> Vec<Vec<Reached>> {
+    pub(crate) fn run(
+        &self,
+        documents: &[SparseRow<'_>],
+        table: &mut FeatureTable,
+    ) -> Vec<Vec<Reached>> {
         let mut found: Vec<Vec<Reached>> = vec![Vec::new(); documents.len()];
         let mut visits = roots(documents.len());
         while !visits.is_empty() {
@@ -77,7 +81,10 @@ impl BeamSearch<'_> {
         let mut next = Vec::new();
         for group in visits.chunk_by(|left, right| left.node == right.node) {
             let mut first_class = 0;
-            for chunk in self.weights.chunks(group[0].node as usize - self.first_node) {
+            for chunk in self
+                .weights
+                .chunks(group[0].node as usize - self.first_node)
+            {
                 let by_table = group.len() >= TABLE_FROM;
                 if by_table {
                     table.fill(&chunk);
@@ -118,16 +125,23 @@ impl BeamSearch<'_> {
         let (child_scores, label_scores) = scores.split_at(num_children);
         for (node, &score) in (children.start + first_class..).zip(child_scores) {
             let log_score = visit.log_score + self.loss.log_probability(score);
-            next.push(Visit { document: visit.document, node: node as u32, log_score });
+            next.push(Visit {
+                document: visit.document,
+                node: node as u32,
+                log_score,
+            });
         }
         let first_label = (first_class + num_children).saturating_sub(children.len());
-        found.extend(labels[first_label.min(labels.len())..].iter().zip(label_scores).map(
-            |(&label, &score)| Reached {
-                label,
-                path_log_score: visit.log_score,
-                log_score: self.loss.log_probability(score),
-            },
-        ));
+        found.extend(
+            labels[first_label.min(labels.len())..]
+                .iter()
+                .zip(label_scores)
+                .map(|(&label, &score)| Reached {
+                    label,
+                    path_log_score: visit.log_score,
+                    log_score: self.loss.log_probability(score),
+                }),
+        );
     }
 
     /// The best visits of each document, sorted by node.
@@ -138,7 +152,10 @@ impl BeamSearch<'_> {
         for visits in candidates.chunk_by_mut(|left, right| left.document == right.document) {
             if visits.len() > self.beam {
                 visits.select_nth_unstable_by(self.beam - 1, |left, right| {
-                    right.log_score.total_cmp(&left.log_score).then(left.node.cmp(&right.node))
+                    right
+                        .log_score
+                        .total_cmp(&left.log_score)
+                        .then(left.node.cmp(&right.node))
                 });
             }
             best.extend_from_slice(&visits[..visits.len().min(self.beam)]);
@@ -150,7 +167,13 @@ impl BeamSearch<'_> {
 
 /// Every document at the root.
 pub(crate) fn roots(num_documents: usize) -> Vec<Visit> {
-    (0..num_documents as u32).map(|document| Visit { document, node: 0, log_score: 0.0 }).collect()
+    (0..num_documents as u32)
+        .map(|document| Visit {
+            document,
+            node: 0,
+            log_score: 0.0,
+        })
+        .collect()
 }
 
 impl Loss {

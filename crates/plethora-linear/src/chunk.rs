@@ -34,7 +34,9 @@ impl Chunk {
     ) -> Self {
         let mut chunk = Self::default();
         for class in 0..num_classes {
-            chunk.biases.push(blocks[class / LANES].bias.0[class % LANES]);
+            chunk
+                .biases
+                .push(blocks[class / LANES].bias.0[class % LANES]);
         }
         for &feature in problem.in_global_order() {
             let entries_before = chunk.classes.len();
@@ -50,7 +52,9 @@ impl Chunk {
                 }
             }
             if chunk.classes.len() > entries_before {
-                chunk.features.push(problem.global_features()[feature as usize]);
+                chunk
+                    .features
+                    .push(problem.global_features()[feature as usize]);
                 chunk.entry_ends.push(chunk.classes.len() as u32);
             }
         }

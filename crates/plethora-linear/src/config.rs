@@ -1,5 +1,6 @@
 //! Settings of the linear systems.
 
+use plethora_core::text::TfIdfConfig;
 use plethora_core::tree::TreeConfig;
 use plethora_core::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -34,6 +35,12 @@ pub struct SolverConfig {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinearConfig {
+    /// Name of the system, which is its recipe's.
+    pub system: String,
+    /// Draws trees and the order of documents.
+    pub seed: u64,
+    /// How texts become features.
+    pub text: TfIdfConfig,
     /// Trees whose scores are averaged, each from a seed of its own.
     pub num_trees: usize,
     /// Nodes kept at each level in prediction.
@@ -51,36 +58,15 @@ pub struct LinearConfig {
     pub solver: SolverConfig,
 }
 
-impl Default for SolverConfig {
-    fn default() -> Self {
-        Self {
-            loss: Loss::SquaredHinge,
-            cost: 1.0,
-            epsilon: 0.1,
-            max_epochs: 20,
-            prune_below: 0.1,
-        }
-    }
-}
-
-impl Default for LinearConfig {
-    fn default() -> Self {
-        Self {
-            num_trees: 3,
-            beam: 10,
-            hard_negatives: 0,
-            path_weight: 1.0,
-            tree: TreeConfig::default(),
-            solver: SolverConfig::default(),
-        }
-    }
-}
-
 impl LinearConfig {
     /// Refuses settings that cannot work, naming the key.
     pub fn validate(&self) -> Result<()> {
         let check = |is_valid: bool, key: &str, message: &str| {
-            if is_valid { Ok(()) } else { Err(Error::config(key, message)) }
+            if is_valid {
+                Ok(())
+            } else {
+                Err(Error::config(key, message))
+            }
         };
         check(self.num_trees >= 1, "num_trees", "must be at least 1")?;
         check(self.beam >= 1, "beam", "must be at least 1")?;
@@ -90,10 +76,23 @@ impl LinearConfig {
             "must not be negative",
         )?;
         let solver = &self.solver;
-        check(solver.cost > 0.0 && solver.cost.is_finite(), "solver.cost", "must be above 0")?;
+        check(
+            solver.cost > 0.0 && solver.cost.is_finite(),
+            "solver.cost",
+            "must be above 0",
+        )?;
         check(solver.epsilon > 0.0, "solver.epsilon", "must be above 0")?;
-        check(solver.max_epochs >= 1, "solver.max_epochs", "must be at least 1")?;
-        check(solver.prune_below >= 0.0, "solver.prune_below", "must not be negative")?;
+        check(
+            solver.max_epochs >= 1,
+            "solver.max_epochs",
+            "must be at least 1",
+        )?;
+        check(
+            solver.prune_below >= 0.0,
+            "solver.prune_below",
+            "must not be negative",
+        )?;
+        self.text.validate()?;
         self.tree.validate()
     }
 }

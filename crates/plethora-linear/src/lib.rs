@@ -11,6 +11,7 @@ mod config;
 mod model;
 mod node_documents;
 mod problem;
+mod recipe;
 mod solver;
 mod train;
 mod train_tree;
@@ -21,5 +22,6 @@ mod tree_weights;
 
 pub use config::{LinearConfig, Loss, SolverConfig};
 pub use model::{LinearModel, RankOptions};
+pub use recipe::{RECIPES, recipe};
 pub use train::{LinearTrainer, StageTimes};
 pub use training_set::{TrainingSet, TrainingSetBuilder};

@@ -55,16 +55,32 @@ impl LinearModel {
             let path: PathBuf = folder.path(&name)?;
             let tree = TreeFile::open(&path)?;
             let features = tree.weights().features;
-            if features.iter().any(|&feature| feature as usize >= num_features) {
-                return Err(Error::model(&path, "has weights for features the model does not know"));
+            if features
+                .iter()
+                .any(|&feature| feature as usize >= num_features)
+            {
+                return Err(Error::model(
+                    &path,
+                    "has weights for features the model does not know",
+                ));
             }
             if tree.label_bound() > num_labels {
-                return Err(Error::model(&path, "has labels that the model does not know"));
+                return Err(Error::model(
+                    &path,
+                    "has labels that the model does not know",
+                ));
             }
             Ok(tree)
         };
-        let trees = Self::file_names(&config).into_iter().map(open).collect::<Result<_>>()?;
-        Ok(Self { config, num_features, trees })
+        let trees = Self::file_names(&config)
+            .into_iter()
+            .map(open)
+            .collect::<Result<_>>()?;
+        Ok(Self {
+            config,
+            num_features,
+            trees,
+        })
     }
 
     /// The settings the model was trained with.
@@ -117,7 +133,10 @@ impl LinearModel {
                 scored.extend(self.best(reached, limit));
             }
         }
-        candidates.into_iter().map(|scored| self.average(scored, options.top_k)).collect()
+        candidates
+            .into_iter()
+            .map(|scored| self.average(scored, options.top_k))
+            .collect()
     }
 
     /// The `limit` best labels of one tree, with probabilities.
@@ -126,10 +145,15 @@ impl LinearModel {
             self.config.path_weight * reached.path_log_score + reached.log_score
         };
         let mut scored: Vec<ScoredLabel> = (reached.iter())
-            .map(|reached| ScoredLabel { label: reached.label, score: log_score(reached) })
+            .map(|reached| ScoredLabel {
+                label: reached.label,
+                score: log_score(reached),
+            })
             .collect();
         keep_best(&mut scored, limit);
-        scored.iter_mut().for_each(|scored| scored.score = scored.score.exp());
+        scored
+            .iter_mut()
+            .for_each(|scored| scored.score = scored.score.exp());
         scored
     }
 
@@ -142,7 +166,10 @@ impl LinearModel {
             for ScoredLabel { label, score } in means {
                 *sums.entry(label).or_default() += share * score;
             }
-            means = sums.into_iter().map(|(label, score)| ScoredLabel { label, score }).collect();
+            means = sums
+                .into_iter()
+                .map(|(label, score)| ScoredLabel { label, score })
+                .collect();
         }
         keep_best(&mut means, top_k);
         means.sort_unstable_by(by_rank);
@@ -152,7 +179,10 @@ impl LinearModel {
 
 /// Higher scores first; equal ones by label.
 fn by_rank(left: &ScoredLabel, right: &ScoredLabel) -> std::cmp::Ordering {
-    right.score.total_cmp(&left.score).then(left.label.cmp(&right.label))
+    right
+        .score
+        .total_cmp(&left.score)
+        .then(left.label.cmp(&right.label))
 }
 
 fn keep_best(scored: &mut Vec<ScoredLabel>, limit: usize) {

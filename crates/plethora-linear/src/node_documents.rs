@@ -62,7 +62,10 @@ mod tests {
     #[test]
     fn a_node_has_the_documents_of_all_labels_below() {
         let leaf = |label| TreeNode::leaf(vec![LabelId(label)]);
-        let root = TreeNode { children: vec![leaf(0), leaf(1)], labels: vec![LabelId(2)] };
+        let root = TreeNode {
+            children: vec![leaf(0), leaf(1)],
+            labels: vec![LabelId(2)],
+        };
         let documents_of_labels = [vec![0, 4], vec![0, 2], vec![3]].into_iter().collect();
         let documents = NodeDocuments::new(&LabelTree::from(root), &documents_of_labels);
         assert_eq!(documents.of_node(0), [0, 2, 3, 4]);

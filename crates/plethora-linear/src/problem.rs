@@ -41,9 +41,8 @@ impl NodeProblem {
                 numbers[column as usize] += 1;
             }
         }
-        global_features.sort_unstable_by_key(|&column| {
-            (std::cmp::Reverse(numbers[column as usize]), column)
-        });
+        global_features
+            .sort_unstable_by_key(|&column| (std::cmp::Reverse(numbers[column as usize]), column));
         for (number, &column) in (0..).zip(&global_features) {
             numbers[column as usize] = number;
         }
@@ -58,14 +57,17 @@ impl NodeProblem {
         problem.starts.push(0);
         for &document in documents {
             let row = matrix.row(document as usize);
-            problem.features.extend(row.columns.iter().map(|&column| numbers[column as usize]));
+            problem
+                .features
+                .extend(row.columns.iter().map(|&column| numbers[column as usize]));
             problem.values.extend_from_slice(row.values);
-            problem.squared_lengths.push(row.values.iter().map(|value| value * value).sum());
+            problem
+                .squared_lengths
+                .push(row.values.iter().map(|value| value * value).sum());
             problem.starts.push(problem.features.len() as u32);
         }
         let mut in_global_order: Vec<u32> = (0..problem.global_features.len() as u32).collect();
-        in_global_order
-            .sort_unstable_by_key(|&feature| problem.global_features[feature as usize]);
+        in_global_order.sort_unstable_by_key(|&feature| problem.global_features[feature as usize]);
         problem.in_global_order = in_global_order;
         for &column in &problem.global_features {
             numbers[column as usize] = 0;

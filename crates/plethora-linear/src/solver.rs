@@ -66,11 +66,19 @@ fn dispatch(state: BlockState<'_>, config: &SolverConfig, seed: SeedStream) -> B
     #[cfg(target_arch = "x86_64")]
     {
         #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq")]
-        fn with_avx512(state: BlockState<'_>, config: &SolverConfig, seed: SeedStream) -> BlockWeights {
+        fn with_avx512(
+            state: BlockState<'_>,
+            config: &SolverConfig,
+            seed: SeedStream,
+        ) -> BlockWeights {
             state.run(config, seed)
         }
         #[target_feature(enable = "avx2")]
-        fn with_avx2(state: BlockState<'_>, config: &SolverConfig, seed: SeedStream) -> BlockWeights {
+        fn with_avx2(
+            state: BlockState<'_>,
+            config: &SolverConfig,
+            seed: SeedStream,
+        ) -> BlockWeights {
             state.run(config, seed)
         }
         if is_x86_feature_detected!("avx512f")
@@ -108,7 +116,10 @@ impl BlockState<'_> {
             Loss::SquaredHinge => self.run_squared_hinge(config, seed),
             Loss::Log => self.run_log(config, seed),
         }
-        BlockWeights { weights: self.weights, bias: self.bias }
+        BlockWeights {
+            weights: self.weights,
+            bias: self.bias,
+        }
     }
 
     /// Projected gradients decide when to stop, and which documents can rest: one whose alphas are
@@ -141,13 +152,21 @@ impl BlockState<'_> {
                     let alpha = alphas[lane];
                     let gradient = signs[lane] * scores.0[lane] - margins[lane] + diagonal * alpha;
                     let is_bound = alpha == 0.0;
-                    let projected = if is_bound { gradient.min(0.0) } else { gradient };
+                    let projected = if is_bound {
+                        gradient.min(0.0)
+                    } else {
+                        gradient
+                    };
                     can_rest &= is_bound & (gradient > rest_above[lane]);
                     largest[lane] = largest[lane].max(projected);
                     smallest[lane] = smallest[lane].min(projected);
                     let new_alpha = (alpha - gradient * inverse).max(0.0);
                     // Steps below this do not move a weight that pruning would keep.
-                    let step = if projected.abs() > 1e-6 { new_alpha - alpha } else { 0.0 };
+                    let step = if projected.abs() > 1e-6 {
+                        new_alpha - alpha
+                    } else {
+                        0.0
+                    };
                     alphas[lane] = alpha + step;
                     steps[lane] = step * signs[lane];
                     any_step |= step != 0.0;
@@ -161,14 +180,17 @@ impl BlockState<'_> {
                 }
             }
             active.truncate(kept);
-            let is_done = (0..self.active_lanes)
-                .all(|lane| largest[lane] - smallest[lane] <= config.epsilon);
+            let is_done =
+                (0..self.active_lanes).all(|lane| largest[lane] - smallest[lane] <= config.epsilon);
             if is_done || active.is_empty() {
                 break;
             }
             for lane in 0..self.active_lanes {
-                rest_above[lane] =
-                    if largest[lane] > 0.0 { largest[lane] } else { f32::INFINITY };
+                rest_above[lane] = if largest[lane] > 0.0 {
+                    largest[lane]
+                } else {
+                    f32::INFINITY
+                };
             }
         }
     }

@@ -25,10 +25,8 @@ pub struct LinearTrainer<'a> {
     pub space: &'a LabelSpace,
     /// Features of the labels' own names, where these shall shape the trees.
     pub label_names: Option<&'a SparseMatrix>,
-    /// The settings.
+    /// The settings, the seed among them.
     pub config: &'a LinearConfig,
-    /// The seed of the run.
-    pub seed: u64,
 }
 
 /// Seconds of wall time that the stages of training took.
@@ -46,7 +44,7 @@ impl LinearTrainer<'_> {
     /// Says which data, settings and seed a run has, so that only an equal one resumes it.
     pub fn fingerprint(&self) -> Result<String> {
         let mut hasher = Sha256::new();
-        let settings = serde_json::to_vec(&(env!("CARGO_PKG_VERSION"), self.config, self.seed))
+        let settings = serde_json::to_vec(&(env!("CARGO_PKG_VERSION"), self.config))
             .map_err(|error| Error::Data(error.to_string()))?;
         hasher.update(settings);
         for row in self.features.rows() {
@@ -57,7 +55,11 @@ impl LinearTrainer<'_> {
             hasher.update((labels.len() as u64).to_le_bytes());
             hasher.update(bytemuck::cast_slice(labels));
         }
-        Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+        Ok(hasher
+            .finalize()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect())
     }
 
     /// Trains the trees that `work` does not hold yet, one after another, each into a file of its
@@ -78,7 +80,9 @@ impl LinearTrainer<'_> {
         progress.finish(&format!("{} labels", self.space.len()));
         times.label_features_s = started.elapsed().as_secs_f64();
         for tree_number in missing {
-            let seed = SeedStream::new(self.seed).named("tree").child(tree_number as u64);
+            let seed = SeedStream::new(self.config.seed)
+                .named("tree")
+                .child(tree_number as u64);
             self.train_tree(tree_number, &label_vectors, &documents_of_labels, seed)
                 .run(work, progress, &mut times)?;
         }
@@ -103,7 +107,13 @@ impl LinearTrainer<'_> {
         documents_of_labels: &'a IndexRows,
         seed: SeedStream,
     ) -> OneTree<'a> {
-        OneTree { trainer: self, number, label_vectors, documents_of_labels, seed }
+        OneTree {
+            trainer: self,
+            number,
+            label_vectors,
+            documents_of_labels,
+            seed,
+        }
     }
 }
 
@@ -117,8 +127,18 @@ struct OneTree<'a> {
 }
 
 impl OneTree<'_> {
-    fn run(&self, work: &WorkFolder, progress: &dyn Progress, times: &mut StageTimes) -> Result<()> {
-        let LinearTrainer { features, space, config, .. } = *self.trainer;
+    fn run(
+        &self,
+        work: &WorkFolder,
+        progress: &dyn Progress,
+        times: &mut StageTimes,
+    ) -> Result<()> {
+        let LinearTrainer {
+            features,
+            space,
+            config,
+            ..
+        } = *self.trainer;
         let of_all = format!("{} of {}", self.number + 1, config.num_trees);
         let started = Instant::now();
         progress.start(&format!("label tree {of_all}"), None);
@@ -127,7 +147,10 @@ impl OneTree<'_> {
         times.trees_s += started.elapsed().as_secs_f64();
 
         let started = Instant::now();
-        progress.start(&format!("classifiers {of_all}"), Some(tree.num_nodes() as u64));
+        progress.start(
+            &format!("classifiers {of_all}"),
+            Some(tree.num_nodes() as u64),
+        );
         let mut file = TreeFileWriter::create(&work.path(&tree_file_name(self.number)), &tree)?;
         let training = TreeTraining {
             documents: features,

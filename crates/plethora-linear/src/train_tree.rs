@@ -76,7 +76,9 @@ impl TreeTraining<'_> {
             rest.start + 1
         } else {
             let limit = rest.end.min(rest.start + NODES_PER_BATCH);
-            (rest.start..limit).find(|&node| is_large(node)).unwrap_or(limit)
+            (rest.start..limit)
+                .find(|&node| is_large(node))
+                .unwrap_or(limit)
         };
         rest.start..end
     }
@@ -126,13 +128,28 @@ impl TreeTraining<'_> {
                     if progress.is_cancelled() {
                         return Err(Error::Interrupted);
                     }
-                    let positives: Vec<Vec<u32>> =
-                        block.iter().map(|class| positions(class, documents)).collect();
-                    Ok(train_block(&problem, &positives, solver, seed.child(block_number as u64)))
+                    let positives: Vec<Vec<u32>> = block
+                        .iter()
+                        .map(|class| positions(class, documents))
+                        .collect();
+                    Ok(train_block(
+                        &problem,
+                        &positives,
+                        solver,
+                        seed.child(block_number as u64),
+                    ))
                 })
                 .collect::<Result<Vec<_>>>()?;
-            Ok(Chunk::from_blocks(&problem, &blocks, classes.len(), solver.prune_below))
+            Ok(Chunk::from_blocks(
+                &problem,
+                &blocks,
+                classes.len(),
+                solver.prune_below,
+            ))
         };
-        (0..).zip(classes.chunks(CHUNK_CLASSES)).map(|(number, chunk)| train_chunk(number, chunk)).collect()
+        (0..)
+            .zip(classes.chunks(CHUNK_CLASSES))
+            .map(|(number, chunk)| train_chunk(number, chunk))
+            .collect()
     }
 }

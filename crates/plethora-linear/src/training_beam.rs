@@ -34,14 +34,27 @@ impl<'a> TrainingBeam<'a> {
     ) -> Self {
         let searches = trained_documents
             .chunks(DOCUMENTS_PER_SEARCH)
-            .map(|documents| Search { documents: documents.to_vec(), visits: roots(documents.len()) })
+            .map(|documents| Search {
+                documents: documents.to_vec(),
+                visits: roots(documents.len()),
+            })
             .collect();
-        Self { documents, tree, loss, beam, searches }
+        Self {
+            documents,
+            tree,
+            loss,
+            beam,
+            searches,
+        }
     }
 
     /// Takes all documents through a level whose nodes, from `first_node` on, have `weights`, and
     /// returns the documents at each node of the next level, rising, with the node.
-    pub(crate) fn descend(&mut self, first_node: usize, weights: &OwnedTreeWeights) -> Vec<(u32, u32)> {
+    pub(crate) fn descend(
+        &mut self,
+        first_node: usize,
+        weights: &OwnedTreeWeights,
+    ) -> Vec<(u32, u32)> {
         let search = BeamSearch {
             tree: self.tree,
             weights: weights.view(),
@@ -50,15 +63,23 @@ impl<'a> TrainingBeam<'a> {
             loss: self.loss,
             beam: self.beam,
         };
-        self.searches.par_iter_mut().for_each_init(FeatureTable::default, |table, group| {
-            let rows: Vec<SparseRow<'_>> =
-                group.documents.iter().map(|&document| self.documents.row(document as usize)).collect();
-            let mut labels = vec![Vec::new(); rows.len()];
-            group.visits = search.step(&rows, &group.visits, table, &mut labels);
-        });
+        self.searches
+            .par_iter_mut()
+            .for_each_init(FeatureTable::default, |table, group| {
+                let rows: Vec<SparseRow<'_>> = group
+                    .documents
+                    .iter()
+                    .map(|&document| self.documents.row(document as usize))
+                    .collect();
+                let mut labels = vec![Vec::new(); rows.len()];
+                group.visits = search.step(&rows, &group.visits, table, &mut labels);
+            });
         let mut arrivals: Vec<(u32, u32)> = (self.searches.iter())
             .flat_map(|group| {
-                group.visits.iter().map(|visit| (visit.node, group.documents[visit.document as usize]))
+                group
+                    .visits
+                    .iter()
+                    .map(|visit| (visit.node, group.documents[visit.document as usize]))
             })
             .collect();
         arrivals.par_sort_unstable();

@@ -67,7 +67,9 @@ impl TrainingSetBuilder {
             Content::Features(features) => self.rows.push(features),
         }
         if self.num_texts > 0 && !self.rows.is_empty() {
-            return Err(Error::Data("some documents have text and others only features".into()));
+            return Err(Error::Data(
+                "some documents have text and others only features".into(),
+            ));
         }
         Ok(())
     }
@@ -79,7 +81,11 @@ impl TrainingSetBuilder {
 
     /// Fits the features and puts the labels in order. Documents with features of their own have
     /// `num_features` of them, or as many as occur.
-    pub fn finish(mut self, vocabulary: &[Label], num_features: Option<usize>) -> Result<TrainingSet> {
+    pub fn finish(
+        mut self,
+        vocabulary: &[Label],
+        num_features: Option<usize>,
+    ) -> Result<TrainingSet> {
         if self.labels_of_documents.num_rows() == 0 {
             return Err(Error::Data(match self.num_without_labels {
                 0 => "there are no documents to train on".into(),
@@ -101,7 +107,8 @@ impl TrainingSetBuilder {
             ));
         }
         let (space, final_ids) = self.space.finish(vocabulary);
-        self.labels_of_documents.remap(|label| final_ids[label as usize].0);
+        self.labels_of_documents
+            .remap(|label| final_ids[label as usize].0);
         Ok(TrainingSet {
             features,
             labels_of_documents: self.labels_of_documents,

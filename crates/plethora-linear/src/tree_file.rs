@@ -32,7 +32,10 @@ impl TreeFileWriter {
     pub(crate) fn create(path: &Path, tree: &LabelTree) -> Result<Self> {
         let mut file = ArrayFileWriter::create(path)?;
         let (child_starts, label_starts, labels) = tree.parts();
-        for (name, array) in [("child_starts", child_starts), ("label_starts", label_starts)] {
+        for (name, array) in [
+            ("child_starts", child_starts),
+            ("label_starts", label_starts),
+        ] {
             let id = file.begin(name, Dtype::U32)?;
             file.append(id, array)?;
         }
@@ -53,12 +56,20 @@ impl TreeFileWriter {
         for id in [ids.feature_starts, ids.entry_starts, ids.class_starts] {
             file.append(id, &[0_u64])?;
         }
-        Ok(Self { file, ids, num_chunks: 0 })
+        Ok(Self {
+            file,
+            ids,
+            num_chunks: 0,
+        })
     }
 
     /// Appends the chunks of the next node.
     pub(crate) fn push_node(&mut self, chunks: &[Chunk]) -> Result<()> {
-        let Self { file, ids, num_chunks } = self;
+        let Self {
+            file,
+            ids,
+            num_chunks,
+        } = self;
         for chunk in chunks {
             file.append(ids.biases, &chunk.biases)?;
             file.append(ids.features, &chunk.features)?;
@@ -117,7 +128,10 @@ impl TreeFile {
         if file.is_consistent() {
             Ok(file)
         } else {
-            Err(Error::model(path, "the arrays of the tree do not fit together"))
+            Err(Error::model(
+                path,
+                "the arrays of the tree do not fit together",
+            ))
         }
     }
 
@@ -128,7 +142,11 @@ impl TreeFile {
     /// One more than the highest label in the tree.
     pub(crate) fn label_bound(&self) -> usize {
         let (_, _, labels) = self.tree.parts();
-        labels.iter().map(|label| label.index() + 1).max().unwrap_or(0)
+        labels
+            .iter()
+            .map(|label| label.index() + 1)
+            .max()
+            .unwrap_or(0)
     }
 
     pub(crate) fn weights(&self) -> TreeWeights<'_> {
@@ -164,8 +182,11 @@ impl TreeFile {
             && self.entry_ends.len() == self.features.len()
             && self.weights.len() == self.classes.len()
             && (0..self.tree.num_nodes()).all(|node| {
-                let classes: usize =
-                    self.weights().chunks(node).map(|chunk| chunk.biases.len()).sum();
+                let classes: usize = self
+                    .weights()
+                    .chunks(node)
+                    .map(|chunk| chunk.biases.len())
+                    .sum();
                 classes == 0 || classes == self.tree.fan_out(node)
             })
     }

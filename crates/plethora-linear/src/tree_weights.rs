@@ -51,7 +51,11 @@ impl ChunkView<'_> {
     /// Classes and weights of the feature at `row` of the chunk.
     #[inline]
     pub(crate) fn entries(&self, row: usize) -> (&[u8], &[u16]) {
-        let start = if row == 0 { 0 } else { self.entry_ends[row - 1] as usize };
+        let start = if row == 0 {
+            0
+        } else {
+            self.entry_ends[row - 1] as usize
+        };
         let range = start..self.entry_ends[row] as usize;
         (&self.classes[range.clone()], &self.weights[range])
     }

@@ -35,7 +35,9 @@ impl WorkFolder {
         let path = Self::path_for(target);
         fs::create_dir_all(&path).map_err(Error::write(&path))?;
         let lock = Self::lock(&path)?;
-        let state = State { fingerprint: fingerprint.to_owned() };
+        let state = State {
+            fingerprint: fingerprint.to_owned(),
+        };
         let earlier = fs::read(path.join(STATE_FILE))
             .ok()
             .and_then(|text| serde_json::from_slice::<State>(&text).ok());
@@ -60,7 +62,9 @@ impl WorkFolder {
 
     /// The work folder that belongs to the model at `target`.
     pub fn path_for(target: &Path) -> PathBuf {
-        let mut name = target.file_name().map_or_else(|| OsString::from("model"), OsString::from);
+        let mut name = target
+            .file_name()
+            .map_or_else(|| OsString::from("model"), OsString::from);
         name.push(".training");
         target.with_file_name(name)
     }
@@ -85,10 +89,14 @@ impl WorkFolder {
         let lock = File::create(&lock_path).map_err(Error::write(&lock_path))?;
         match lock.try_lock() {
             Ok(()) => Ok(lock),
-            Err(TryLockError::WouldBlock) => {
-                Err(Error::model(path, "another training run is writing to this model"))
-            }
-            Err(TryLockError::Error(source)) => Err(Error::Write { path: lock_path, source }),
+            Err(TryLockError::WouldBlock) => Err(Error::model(
+                path,
+                "another training run is writing to this model",
+            )),
+            Err(TryLockError::Error(source)) => Err(Error::Write {
+                path: lock_path,
+                source,
+            }),
         }
     }
 
@@ -116,7 +124,11 @@ mod tests {
         let busy = WorkFolder::open(&target, "a", true).unwrap_err();
         assert!(busy.to_string().contains("another training run"));
         drop(folder);
-        assert!(WorkFolder::open(&target, "a", true).unwrap().contains("tree-0"));
+        assert!(
+            WorkFolder::open(&target, "a", true)
+                .unwrap()
+                .contains("tree-0")
+        );
         let other = WorkFolder::open(&target, "b", true).unwrap_err();
         assert!(other.to_string().contains("other data or settings"));
         let anew = WorkFolder::open(&target, "a", false).unwrap();
