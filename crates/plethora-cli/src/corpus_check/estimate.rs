@@ -51,6 +51,8 @@ struct Rates {
     label: f64,
     /// An entry of a document, for each label of the corpus.
     entry_and_any_label: f64,
+    /// How often the entries of all documents are in memory, in one form or another.
+    copies: u64,
 }
 
 const RATES: [Rates; 4] = [
@@ -59,24 +61,28 @@ const RATES: [Rates; 4] = [
         entry_and_label: 2.5e-7,
         label: 4.8e-4,
         entry_and_any_label: 0.0,
+        copies: 4,
     },
     Rates {
         system: "parabel",
         entry_and_label: 6.6e-7,
         label: 1.4e-3,
         entry_and_any_label: 0.0,
+        copies: 3,
     },
     Rates {
         system: "bonsai",
         entry_and_label: 7.4e-7,
         label: 1.6e-3,
         entry_and_any_label: 0.0,
+        copies: 3,
     },
     Rates {
         system: "one-vs-all",
         entry_and_label: 0.0,
         label: 0.0,
         entry_and_any_label: 1.05e-9,
+        copies: 4,
     },
 ];
 
@@ -94,19 +100,19 @@ pub(crate) fn estimates(size: TrainingSize) -> Vec<Estimate> {
                 cpu_seconds: rates.entry_and_label * entries * labels_per_document
                     + rates.label * labels
                     + rates.entry_and_any_label * entries * labels,
-                peak_memory_bytes: memory(size),
+                peak_memory_bytes: memory(size, rates.copies),
             }
         })
         .collect()
 }
 
 /// Documents and labels as rows of features; trees and classifiers go to disk one by one.
-fn memory(size: TrainingSize) -> u64 {
+fn memory(size: TrainingSize, copies: u64) -> u64 {
     let entries_per_document = size.num_entries / size.num_documents.max(1);
     let label_entries =
         (size.num_assignments * entries_per_document).min(size.num_labels * LABEL_FEATURES);
     BASE_BYTES
-        + ENTRY_BYTES * (2 * size.num_entries + label_entries)
+        + ENTRY_BYTES * (copies * size.num_entries + label_entries)
         + TERM_BYTES * size.num_features
 }
 

@@ -1,0 +1,132 @@
+//! Where settings come from, and what is refused.
+
+mod support;
+
+use support::{Desk, TRAIN_PART, join};
+
+const DRY_RUN: [&str; 5] = ["-o", "model", "--dry-run", "--json", "-q"];
+
+fn desk() -> Desk {
+    Desk::with_catalogue(200)
+}
+
+fn config(output: &str) -> serde_json::Value {
+    let report: serde_json::Value = serde_json::from_str(output).unwrap();
+    report["config"].clone()
+}
+
+#[test]
+fn file_environment_assignment_and_flag_win_in_this_order() {
+    let desk = desk();
+    desk.write(
+        "settings.toml",
+        "system = \"bonsai\"\nseed = 2\nbeam = 2\n[tree]\nmax_leaf = 2\nmax_rounds = 2\n",
+    );
+    let output = desk
+        .command(&join(&[
+            &["train"],
+            &TRAIN_PART,
+            &DRY_RUN,
+            &["-c", "settings.toml"],
+        ]))
+        .args(["--set", "tree.max_leaf=4", "--seed", "5"])
+        .env("PLETHORA_SET", "seed=3,tree.max_leaf=3,beam=3")
+        .output()
+        .unwrap();
+    let config = config(&String::from_utf8(output.stdout).unwrap());
+    assert_eq!(config["system"], "bonsai");
+    assert_eq!(config["tree"]["max_rounds"], 2);
+    assert_eq!(config["beam"], 3);
+    assert_eq!(config["tree"]["max_leaf"], 4);
+    assert_eq!(config["seed"], 5);
+    assert!(!desk.file("model").exists(), "a dry run trains nothing");
+}
+
+#[test]
+fn long_options_are_read_from_the_environment() {
+    let desk = desk();
+    let output = desk
+        .command(&["train", "documents.jsonl"])
+        .env("PLETHORA_OUTPUT", "model")
+        .env("PLETHORA_TEXT_FIELD", "title,text")
+        .env("PLETHORA_SYSTEM", "parabel")
+        .env("PLETHORA_DRY_RUN", "1")
+        .env("PLETHORA_JSON", "yes")
+        .env("PLETHORA_QUIET", "true")
+        .output()
+        .unwrap();
+    assert!(output.stderr.is_empty());
+    let config = config(&String::from_utf8(output.stdout).unwrap());
+    assert_eq!(config["system"], "parabel");
+}
+
+#[test]
+fn mistakes_in_settings_name_the_key_and_what_was_expected() {
+    let desk = desk();
+    desk.write("bad.toml", "[tree]\nmax_leav = 3\n");
+    desk.write("broken.toml", "[tree\n");
+    desk.write("bad.json", "{\"solver\": {\"cost\": \"high\"}}");
+    for (args, expected) in [
+        (
+            vec!["--set", "tree.max_leaff=3"],
+            "unknown setting `tree.max_leaff`; did you mean `tree.max_leaf`?",
+        ),
+        (
+            vec!["-c", "bad.toml"],
+            "bad.toml: unknown setting `tree.max_leav`; did you mean `tree.max_leaf`?",
+        ),
+        (vec!["-c", "broken.toml"], "broken.toml:1: "),
+        (
+            vec!["-c", "bad.json"],
+            "bad.json: solver.cost: expected a number, found `\"high\"`",
+        ),
+        (vec!["-c", "missing.toml"], "missing.toml"),
+        (vec!["--system", "parable"], "did you mean `parabel`?"),
+        (
+            vec!["--set", "num_trees=0"],
+            "num_trees: must be at least 1",
+        ),
+        (
+            vec!["--valid", "documents.jsonl"],
+            "these are the documents to train on",
+        ),
+    ] {
+        let message = desk.fail(
+            2,
+            &join(&[&["train"], &TRAIN_PART, &["-o", "model"], &args]),
+        );
+        assert!(message.contains(expected), "{message}");
+        assert_eq!(message.lines().count(), 1, "{message}");
+    }
+    assert!(!desk.file("model").exists());
+}
+
+#[test]
+fn what_init_writes_is_a_config_of_its_system() {
+    let desk = desk();
+    for system in ["wide-tree", "parabel", "bonsai", "one-vs-all"] {
+        desk.succeed(&["init", "--system", system, "-o", "settings.toml", "--force"]);
+        let args = join(&[&["train"], &TRAIN_PART, &DRY_RUN, &["-c", "settings.toml"]]);
+        assert_eq!(config(&desk.succeed(&args))["system"], system);
+    }
+    let message = desk.fail(2, &["init", "--system", "wide-three"]);
+    assert!(message.contains("did you mean `wide-tree`?"), "{message}");
+}
+
+#[test]
+fn wrong_usage_has_its_own_status() {
+    let desk = Desk::empty();
+    for args in [
+        &["train"][..],
+        &["trian", "x"],
+        &["predict", "model", "x", "--out-format", "xml"],
+        &["check", "x", "--format", "yaml"],
+        &["split", "x", "-o", "y", "--fractions", "0.5,0.6"],
+    ] {
+        assert_eq!(desk.run(args).status.code(), Some(2), "{args:?}");
+    }
+    assert!(desk.succeed(&["--help"]).contains("First steps"));
+    assert!(desk.succeed(&["train", "--help"]).contains("Examples:"));
+    assert!(desk.succeed(&["completions", "bash"]).contains("plethora"));
+    assert!(desk.succeed(&["man"]).contains(".TH plethora"));
+}

@@ -1,0 +1,165 @@
+//! Models as they are saved and opened: the same scores before and after, alone and in batches,
+//! and clear errors for what does not fit.
+
+use std::path::Path;
+
+use plethora_core::artifact::{ModelWriter, WorkFolder};
+use plethora_core::corpus::catalogue::{Catalogue, CatalogueConfig};
+use plethora_core::corpus::{Content, Document};
+use plethora_core::{Error, NoProgress, SparseVector};
+use plethora_linear::{LinearConfig, LinearModel, LinearTrainer, ModelParts, TrainingSetBuilder};
+use plethora_predict::{Predictor, RankOptions, System};
+use tempfile::TempDir;
+
+const OPTIONS: RankOptions = RankOptions {
+    top_k: 5,
+    beam: None,
+};
+
+fn documents() -> Vec<Document> {
+    let config = CatalogueConfig {
+        num_documents: 700,
+        ..CatalogueConfig::default()
+    };
+    let catalogue = Catalogue::new(config).unwrap();
+    catalogue
+        .documents()
+        .map(|record| Document {
+            id: record.id,
+            content: Content::Text(format!("{}\n{}", record.title, record.text)),
+            labels: record.labels,
+        })
+        .collect()
+}
+
+/// The same documents as rows of word lengths, which are features of a kind.
+fn as_features(documents: &[Document]) -> Vec<Document> {
+    let features = |document: &Document| {
+        let words = document.text().unwrap_or_default().split_whitespace();
+        let entries = words.map(|word| (word.len() as u32, 1.0)).collect();
+        Content::Features(SparseVector::from_entries(entries))
+    };
+    documents
+        .iter()
+        .map(|document| Document {
+            content: features(document),
+            ..document.clone()
+        })
+        .collect()
+}
+
+/// Trains and saves a model, and returns it as it was before.
+fn train(documents: &[Document], config: &LinearConfig, target: &Path) -> Predictor {
+    let mut builder = TrainingSetBuilder::new(config.text.clone()).unwrap();
+    for document in documents {
+        builder.add(document.clone()).unwrap();
+    }
+    let set = builder.finish(&[], None).unwrap();
+    let trainer = LinearTrainer {
+        features: &set.features,
+        labels_of_documents: &set.labels_of_documents,
+        space: &set.space,
+        label_names: None,
+        config,
+    };
+    let work = WorkFolder::open(target, &trainer.fingerprint().unwrap(), false).unwrap();
+    trainer.run(&work, &NoProgress).unwrap();
+    let num_features = set.features.num_columns();
+    let parts = ModelParts {
+        config,
+        space: &set.space,
+        tfidf: set.tfidf.as_ref(),
+        num_features,
+        num_documents: set.labels_of_documents.num_rows() as u64,
+        evaluation: None,
+    };
+    parts
+        .save(&work, ModelWriter::create(target, true).unwrap())
+        .unwrap();
+    let model =
+        LinearModel::open_unsaved(&work, config.clone(), num_features, set.space.len()).unwrap();
+    let details = parts.details();
+    work.remove().unwrap();
+    Predictor::from_parts(System::Linear(model), set.space, set.tfidf, details)
+}
+
+fn config(system: &str) -> LinearConfig {
+    LinearConfig::of_system(system).unwrap()
+}
+
+#[test]
+fn scores_are_the_same_saved_or_not_alone_or_in_a_batch() {
+    let folder = TempDir::new().unwrap();
+    let texts = documents();
+    for (name, documents) in [("texts", texts.clone()), ("features", as_features(&texts))] {
+        for system in ["wide-tree", "parabel", "one-vs-all"] {
+            let target = folder.path().join(format!("{name}-{system}"));
+            let before = train(&documents, &config(system), &target);
+            let saved = Predictor::open(&target).unwrap();
+            assert_eq!(saved.details(), before.details());
+            assert_eq!(saved.manifest().unwrap().kind, system);
+            let rankings = saved.rank(&documents, OPTIONS).unwrap();
+            assert_eq!(rankings, before.rank(&documents, OPTIONS).unwrap());
+            for (document, ranking) in documents.iter().zip(&rankings).step_by(50) {
+                let alone = saved.rank(std::slice::from_ref(document), OPTIONS).unwrap();
+                assert_eq!(alone, [ranking.clone()], "{name} {system}");
+            }
+            assert!(
+                rankings
+                    .iter()
+                    .all(|ranking| ranking.len() == OPTIONS.top_k)
+            );
+        }
+    }
+}
+
+#[test]
+fn texts_and_features_are_not_confused() {
+    let folder = TempDir::new().unwrap();
+    let texts = documents();
+    let features = as_features(&texts);
+    let target = folder.path().join("model");
+    let of_texts = train(&texts, &config("wide-tree"), &target);
+    let error = of_texts.rank(&features[..1], OPTIONS).unwrap_err();
+    assert!(error.to_string().contains("trained on texts"), "{error}");
+    let of_features = train(&features, &config("wide-tree"), &target);
+    let error = of_features.rank(&texts[..1], OPTIONS).unwrap_err();
+    assert!(error.to_string().contains("trained on features"), "{error}");
+}
+
+#[test]
+fn features_beyond_the_models_own_count_for_nothing() {
+    let folder = TempDir::new().unwrap();
+    let documents = as_features(&documents());
+    let predictor = train(
+        &documents,
+        &config("wide-tree"),
+        &folder.path().join("model"),
+    );
+    let mut wider = documents[0].clone();
+    if let Content::Features(features) = &mut wider.content {
+        features.columns.push(1_000_000);
+        features.values.push(3.0);
+    }
+    let known = predictor.rank(&documents[..1], OPTIONS).unwrap();
+    assert_eq!(predictor.rank(&[wider], OPTIONS).unwrap(), known);
+}
+
+#[test]
+fn a_changed_folder_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let target = folder.path().join("model");
+    train(&documents(), &config("wide-tree"), &target);
+    let tree = target.join("tree-0.safetensors");
+    let mut bytes = std::fs::read(&tree).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&tree, bytes).unwrap();
+    let error = Predictor::open(&target).unwrap_err();
+    assert!(matches!(error, Error::Model { .. }), "{error}");
+    let error = Predictor::open(&folder.path().join("nowhere")).unwrap_err();
+    assert!(
+        error.to_string().contains("no such model folder"),
+        "{error}"
+    );
+}
