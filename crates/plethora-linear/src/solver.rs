@@ -42,22 +42,7 @@ pub(crate) fn train_block(
     config: &SolverConfig,
     seed: SeedStream,
 ) -> BlockWeights {
-    assert!(positives.len() <= LANES);
-    let mut signs = vec![0_u16; problem.num_documents()];
-    for (lane, documents) in positives.iter().enumerate() {
-        for &document in documents {
-            signs[document as usize] |= 1 << lane;
-        }
-    }
-    let state = BlockState {
-        problem,
-        signs,
-        alphas: vec![Lanes::default(); problem.num_documents()],
-        weights: vec![Lanes::default(); problem.num_features()],
-        bias: Lanes::default(),
-        active_lanes: positives.len(),
-    };
-    dispatch(state, config, seed)
+    dispatch(BlockState::new(problem, positives), config, seed)
 }
 
 /// Runs the widest version of the loop that this processor has. All versions do the same
@@ -109,7 +94,25 @@ struct BlockState<'a> {
     active_lanes: usize,
 }
 
-impl BlockState<'_> {
+impl<'a> BlockState<'a> {
+    fn new(problem: &'a NodeProblem, positives: &[Vec<u32>]) -> Self {
+        assert!(positives.len() <= LANES);
+        let mut signs = vec![0_u16; problem.num_documents()];
+        for (lane, documents) in positives.iter().enumerate() {
+            for &document in documents {
+                signs[document as usize] |= 1 << lane;
+            }
+        }
+        Self {
+            problem,
+            signs,
+            alphas: vec![Lanes::default(); problem.num_documents()],
+            weights: vec![Lanes::default(); problem.num_features()],
+            bias: Lanes::default(),
+            active_lanes: positives.len(),
+        }
+    }
+
     #[inline(always)]
     fn run(mut self, config: &SolverConfig, seed: SeedStream) -> BlockWeights {
         match config.loss {
@@ -202,7 +205,7 @@ impl BlockState<'_> {
         const NEWTON_STEPS: usize = 3;
         let cost = config.cost;
         // Alphas start a little inside their interval, where the logarithms are finite.
-        let start = (0.001 * cost).min(1e-8_f32.max(0.001 * cost));
+        let start = 0.001 * cost;
         let mut rng = seed.rng();
         let mut order: Vec<u32> = (0..self.problem.num_documents() as u32).collect();
         for document in 0..self.problem.num_documents() {
@@ -286,4 +289,117 @@ impl BlockState<'_> {
 #[inline(always)]
 fn sign_lanes(signs: u16) -> [f32; LANES] {
     std::array::from_fn(|lane| if signs >> lane & 1 == 1 { 1.0 } else { -1.0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use plethora_core::{SparseMatrix, SparseVector};
+    use serde::Deserialize;
+
+    use super::*;
+
+    /// Made by `testdata/linear/make_golden.py`.
+    #[derive(Deserialize)]
+    struct Golden {
+        x: Vec<Vec<f32>>,
+        positives: Vec<Vec<u32>>,
+        solutions: Vec<Solution>,
+    }
+
+    #[derive(Deserialize)]
+    struct Solution {
+        loss: Loss,
+        cost: f32,
+        weights: Vec<Vec<f32>>,
+        biases: Vec<f32>,
+    }
+
+    fn golden() -> Golden {
+        serde_json::from_str(include_str!("../../../testdata/linear/golden.json")).unwrap()
+    }
+
+    fn problem(x: &[Vec<f32>]) -> NodeProblem {
+        let mut builder = SparseMatrix::builder(x[0].len());
+        for row in x {
+            let entries = (0..).zip(row).filter(|(_, value)| **value != 0.0);
+            let row = SparseVector::from_entries(entries.map(|(c, &v)| (c, v)).collect());
+            builder.push(row.as_row());
+        }
+        let documents: Vec<u32> = (0..x.len() as u32).collect();
+        NodeProblem::gather(&builder.finish(), &documents)
+    }
+
+    fn solver(loss: Loss, cost: f32) -> SolverConfig {
+        SolverConfig {
+            loss,
+            cost,
+            epsilon: 1e-5,
+            max_epochs: 5000,
+            prune_below: 0.0,
+        }
+    }
+
+    #[test]
+    fn weights_equal_those_of_liblinear() {
+        let golden = golden();
+        let problem = problem(&golden.x);
+        for solution in &golden.solutions {
+            let config = solver(solution.loss, solution.cost);
+            let block = train_block(&problem, &golden.positives, &config, SeedStream::new(1));
+            // liblinear's primal log solver and our f32 dual agree to about three digits.
+            let tolerance = if solution.loss == Loss::Log {
+                5e-3
+            } else {
+                1e-3
+            };
+            for (lane, weights) in solution.weights.iter().enumerate() {
+                for (local, &column) in problem.global_features().iter().enumerate() {
+                    let ours = block.weights[local].0[lane];
+                    let theirs = weights[column as usize];
+                    assert!(
+                        (ours - theirs).abs() < tolerance * theirs.abs().max(1.0),
+                        "{:?} C={}: {ours} for {theirs}",
+                        solution.loss,
+                        solution.cost
+                    );
+                }
+                assert!((block.bias.0[lane] - solution.biases[lane]).abs() < 5e-3);
+            }
+        }
+    }
+
+    #[test]
+    fn a_classifier_does_not_depend_on_its_neighbours() {
+        let golden = golden();
+        let problem = problem(&golden.x);
+        let config = solver(Loss::SquaredHinge, 1.0);
+        let together = train_block(&problem, &golden.positives, &config, SeedStream::new(1));
+        let alone = train_block(
+            &problem,
+            &golden.positives[1..2],
+            &config,
+            SeedStream::new(1),
+        );
+        for (left, right) in together.weights.iter().zip(&alone.weights) {
+            assert!((left.0[1] - right.0[0]).abs() < 1e-3);
+        }
+    }
+
+    #[test]
+    fn all_versions_of_the_loop_give_the_same_bits() {
+        let golden = golden();
+        let problem = problem(&golden.x);
+        for loss in [Loss::SquaredHinge, Loss::Log] {
+            let config = SolverConfig {
+                max_epochs: 7,
+                ..solver(loss, 1.0)
+            };
+            let dispatched = train_block(&problem, &golden.positives, &config, SeedStream::new(1));
+            let plain =
+                BlockState::new(&problem, &golden.positives).run(&config, SeedStream::new(1));
+            for (left, right) in dispatched.weights.iter().zip(&plain.weights) {
+                assert_eq!(left.0.map(f32::to_bits), right.0.map(f32::to_bits));
+            }
+        }
+    }
 }
