@@ -1,6 +1,8 @@
 //! What each corpus format gives, and what is said of each kind of broken file. Belongs here: whole
 //! files through `CorpusReader`; the parsing of single lines is tested beside it.
 
+#![expect(clippy::unwrap_used, reason = "a failed set-up fails the test")]
+
 use std::path::{Path, PathBuf};
 
 use plethora_core::corpus::{Content, CorpusReader, Document, Format, ReadOptions};
@@ -270,6 +272,26 @@ fn broken_utf8_names_line_and_byte() {
     assert_eq!(
         error_of(b"text,labels\nna\xefve,a\n", &defaults()),
         "corpus:2: byte 3 of column 1 is not valid UTF-8; convert the file to UTF-8"
+    );
+}
+
+#[test]
+fn named_fields_that_are_missing_are_told() {
+    let files = Files::new(&[("corpus", b"{\"title\": \"a\", \"labels\": [\"x\"]}\n")]);
+    let options = ReadOptions {
+        text_fields: strings(&["title", "abstrct"]),
+        ..defaults()
+    };
+    let mut reader = CorpusReader::open(&files.path("corpus"), &options).unwrap();
+    assert_eq!(reader.by_ref().count(), 1);
+    assert_eq!(reader.warnings(), ["no row has the text field `abstrct`"]);
+    let options = ReadOptions {
+        id_field: Some("key".into()),
+        ..defaults()
+    };
+    assert_eq!(
+        error_of(b"{\"text\": \"a\"}\n", &options),
+        "corpus:1: no field `key` for the id"
     );
 }
 

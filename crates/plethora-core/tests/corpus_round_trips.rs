@@ -1,6 +1,8 @@
 //! What is written is read back the same. Belongs here: `CorpusWriter` against `CorpusReader`, for
 //! every format, and what a format refuses to hold.
 
+#![expect(clippy::unwrap_used, reason = "a failed set-up fails the test")]
+
 use std::path::{Path, PathBuf};
 
 use plethora_core::corpus::{

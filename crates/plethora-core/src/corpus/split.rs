@@ -53,7 +53,7 @@ impl Fractions {
             .iter()
             .map(|fraction| {
                 sum += fraction;
-                sum
+                f64::min(sum, 1.0)
             })
             .collect();
         if let Some(last) = ends.last_mut() {
@@ -248,6 +248,15 @@ mod tests {
                 "{message}"
             );
         }
+    }
+
+    #[test]
+    fn sizes_add_up_even_where_fractions_only_nearly_do() {
+        let fractions = Fractions::new(vec![0.5, 0.500_000_5, 0.000_000_1]).unwrap();
+        assert_eq!(
+            fractions.sizes(10_000_000).iter().sum::<usize>(),
+            10_000_000
+        );
     }
 
     #[test]

@@ -54,6 +54,8 @@ fn parse_column(index: &str, range: IndexRange) -> Result<u32, String> {
             "{noun} {number} is out of bounds: the header promises {num_columns} {noun}s, \
              counted from 0"
         )),
+        // One more must fit too: the number of columns.
+        None if column == u32::MAX => Err(format!("the {noun} number {number} is too large")),
         _ => Ok(column),
     }
 }
