@@ -1,0 +1,95 @@
+//! Fields, disciplines and topics with the words that go with them.
+
+use super::{columns, keyword, lines, list};
+
+pub(super) const TEXT: &str = include_str!("subjects.txt");
+
+/// A subject as it stands in running text.
+#[derive(Debug)]
+pub(in super::super) struct SubjectRow {
+    pub(in super::super) name: &'static str,
+    pub(in super::super) synonym: &'static str,
+    pub(in super::super) people: &'static str,
+    pub(in super::super) terms: Vec<&'static str>,
+    /// The first century in which books treat the subject, as people count it; 0 for any.
+    pub(in super::super) since: u32,
+}
+
+/// A discipline and its topics.
+#[derive(Debug)]
+pub(in super::super) struct DisciplineRow {
+    pub(in super::super) subject: SubjectRow,
+    pub(in super::super) topics: Vec<SubjectRow>,
+}
+
+/// A field, its disciplines, and the words from which further topics are made.
+#[derive(Debug)]
+pub(in super::super) struct FieldRow {
+    pub(in super::super) subject: SubjectRow,
+    pub(in super::super) modifiers: Vec<&'static str>,
+    pub(in super::super) objects: Vec<&'static str>,
+    pub(in super::super) disciplines: Vec<DisciplineRow>,
+}
+
+pub(super) fn parse() -> Vec<FieldRow> {
+    let mut fields: Vec<FieldRow> = Vec::new();
+    for line in lines(TEXT) {
+        let (kind, rest) = keyword(line);
+        if kind == "field" {
+            let [name, synonym, people] = columns(rest);
+            let subject = SubjectRow {
+                name,
+                synonym,
+                people,
+                terms: Vec::new(),
+                since: 0,
+            };
+            fields.push(FieldRow {
+                subject,
+                modifiers: Vec::new(),
+                objects: Vec::new(),
+                disciplines: Vec::new(),
+            });
+            continue;
+        }
+        let field = fields
+            .last_mut()
+            .expect("the table of subjects starts with a field");
+        match kind {
+            "modifiers" => field.modifiers = list(rest),
+            "objects" => field.objects = list(rest),
+            "discipline" => {
+                let subject = subject(rest);
+                // A book on the whole field speaks the language of its disciplines.
+                field.subject.terms.extend(&subject.terms[..2]);
+                field.disciplines.push(DisciplineRow {
+                    subject,
+                    topics: Vec::new(),
+                });
+            }
+            "topic" => field
+                .disciplines
+                .last_mut()
+                .expect("topics stand below a discipline")
+                .topics
+                .push(subject(rest)),
+            _ => panic!("unknown keyword in the table of subjects: {kind}"),
+        }
+    }
+    fields
+}
+
+fn subject(rest: &'static str) -> SubjectRow {
+    let [name, synonym, people, terms] = columns(rest);
+    let (name, since) = match name.split_once(" @") {
+        Some((name, since)) => (name, since.parse().expect("centuries are numbers")),
+        None => (name, 0),
+    };
+    SubjectRow {
+        name,
+        synonym,
+        people,
+        terms: list(terms),
+        since,
+    }
+}
