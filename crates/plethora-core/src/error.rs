@@ -69,17 +69,27 @@ pub enum Error {
 impl Error {
     /// An [`Error::Input`] at a line of a file.
     pub fn input(path: &Path, line: impl Into<Option<u64>>, message: impl Into<String>) -> Self {
-        Self::Input { path: path.to_owned(), line: line.into(), message: message.into() }
+        Self::Input {
+            path: path.to_owned(),
+            line: line.into(),
+            message: message.into(),
+        }
     }
 
     /// An [`Error::Config`] for one setting.
     pub fn config(key: impl Into<String>, message: impl Into<String>) -> Self {
-        Self::Config { key: key.into(), message: message.into() }
+        Self::Config {
+            key: key.into(),
+            message: message.into(),
+        }
     }
 
     /// An [`Error::Model`] for a model folder or a file in it.
     pub fn model(path: &Path, message: impl Into<String>) -> Self {
-        Self::Model { path: path.to_owned(), message: message.into() }
+        Self::Model {
+            path: path.to_owned(),
+            message: message.into(),
+        }
     }
 
     /// Wraps an I/O error met while reading `path`; for `map_err`.

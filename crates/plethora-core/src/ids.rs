@@ -4,16 +4,36 @@ use serde::{Deserialize, Serialize};
 
 /// Index of a label in a [`LabelSpace`](crate::corpus::LabelSpace).
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-    bytemuck::Pod, bytemuck::Zeroable,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    bytemuck::Pod,
+    bytemuck::Zeroable,
 )]
 #[repr(transparent)]
 pub struct LabelId(pub u32);
 
 /// Index of a term, that is of a feature column.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-    bytemuck::Pod, bytemuck::Zeroable,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    bytemuck::Pod,
+    bytemuck::Zeroable,
 )]
 #[repr(transparent)]
 pub struct TermId(pub u32);

@@ -8,6 +8,7 @@ pub mod artifact;
 pub mod corpus;
 mod error;
 mod ids;
+mod index_rows;
 pub mod metrics;
 mod progress;
 mod seed;
@@ -17,6 +18,8 @@ pub mod tree;
 
 pub use error::{Error, Result};
 pub use ids::{LabelId, TermId};
+pub use index_rows::IndexRows;
+pub use metrics::ScoredLabel;
 pub use progress::{NoProgress, Progress};
 pub use seed::SeedStream;
 pub use sparse::{SparseMatrix, SparseMatrixBuilder, SparseRow, SparseVector};

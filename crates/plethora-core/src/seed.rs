@@ -20,7 +20,9 @@ impl SeedStream {
 
     /// The sub-stream of a named purpose.
     pub fn named(self, purpose: &str) -> Self {
-        purpose.bytes().fold(self, |stream, byte| stream.child(u64::from(byte)))
+        purpose
+            .bytes()
+            .fold(self, |stream, byte| stream.child(u64::from(byte)))
     }
 
     /// A generator at the start of this stream.
@@ -46,7 +48,10 @@ mod tests {
     fn equal_paths_draw_equal_numbers_and_others_differ() {
         let draw = |stream: SeedStream| stream.rng().next_u64();
         let root = SeedStream::new(7);
-        assert_eq!(draw(root.named("tree").child(3)), draw(root.named("tree").child(3)));
+        assert_eq!(
+            draw(root.named("tree").child(3)),
+            draw(root.named("tree").child(3))
+        );
         assert_ne!(draw(root.child(3)), draw(root.child(4)));
         assert_ne!(draw(root.named("tree")), draw(root.named("text")));
     }

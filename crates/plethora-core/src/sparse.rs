@@ -39,7 +39,12 @@ impl SparseMatrix {
     /// Starts an empty matrix with `num_columns` columns.
     pub fn builder(num_columns: usize) -> SparseMatrixBuilder {
         SparseMatrixBuilder {
-            matrix: Self { num_columns, row_starts: vec![0], columns: Vec::new(), values: Vec::new() },
+            matrix: Self {
+                num_columns,
+                row_starts: vec![0],
+                columns: Vec::new(),
+                values: Vec::new(),
+            },
         }
     }
 
@@ -53,17 +58,28 @@ impl SparseMatrix {
         let starts_rise = row_starts.first() == Some(&0) && row_starts.is_sorted();
         let ends_fit = row_starts.last() == Some(&columns.len()) && columns.len() == values.len();
         if !starts_rise || !ends_fit {
-            return Err(Error::Data("row starts do not fit the entries of a matrix".into()));
+            return Err(Error::Data(
+                "row starts do not fit the entries of a matrix".into(),
+            ));
         }
         let rows_are_sorted = row_starts.windows(2).all(|range| {
             let row = &columns[range[0]..range[1]];
             row.is_sorted_by(|left, right| left < right)
-                && row.last().is_none_or(|&column| (column as usize) < num_columns)
+                && row
+                    .last()
+                    .is_none_or(|&column| (column as usize) < num_columns)
         });
         if !rows_are_sorted {
-            return Err(Error::Data("columns of a matrix row must rise and stay in bounds".into()));
+            return Err(Error::Data(
+                "columns of a matrix row must rise and stay in bounds".into(),
+            ));
         }
-        Ok(Self { num_columns, row_starts, columns, values })
+        Ok(Self {
+            num_columns,
+            row_starts,
+            columns,
+            values,
+        })
     }
 
     /// Number of rows.
@@ -84,7 +100,10 @@ impl SparseMatrix {
     /// The row at `index`.
     pub fn row(&self, index: usize) -> SparseRow<'_> {
         let range = self.row_starts[index]..self.row_starts[index + 1];
-        SparseRow { columns: &self.columns[range.clone()], values: &self.values[range] }
+        SparseRow {
+            columns: &self.columns[range.clone()],
+            values: &self.values[range],
+        }
     }
 
     /// All rows in order.
@@ -118,12 +137,17 @@ impl<'a> SparseRow<'a> {
 
     /// Pairs of column and value.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (usize, f32)> + use<'a> {
-        self.columns.iter().zip(self.values).map(|(&column, &value)| (column as usize, value))
+        self.columns
+            .iter()
+            .zip(self.values)
+            .map(|(&column, &value)| (column as usize, value))
     }
 
     /// Inner product with a dense vector that covers all columns.
     pub fn dot(&self, dense: &[f32]) -> f32 {
-        self.iter().map(|(column, value)| value * dense[column]).sum()
+        self.iter()
+            .map(|(column, value)| value * dense[column])
+            .sum()
     }
 
     /// Adds `scale` times this row to a dense vector that covers all columns.
@@ -154,7 +178,10 @@ impl SparseVector {
 
     /// Borrows the vector as a row.
     pub fn as_row(&self) -> SparseRow<'_> {
-        SparseRow { columns: &self.columns, values: &self.values }
+        SparseRow {
+            columns: &self.columns,
+            values: &self.values,
+        }
     }
 
     /// Divides by the Euclidean length; an empty or zero vector stays as it is.
@@ -170,7 +197,11 @@ impl SparseMatrixBuilder {
     /// If the columns do not rise or exceed the matrix: rows come from this crate's own code.
     pub fn push(&mut self, row: SparseRow<'_>) {
         debug_assert!(row.columns.is_sorted_by(|left, right| left < right));
-        assert!(row.columns.last().is_none_or(|&column| (column as usize) < self.matrix.num_columns));
+        assert!(
+            row.columns
+                .last()
+                .is_none_or(|&column| (column as usize) < self.matrix.num_columns)
+        );
         assert_eq!(row.columns.len(), row.values.len());
         self.matrix.columns.extend_from_slice(row.columns);
         self.matrix.values.extend_from_slice(row.values);
@@ -185,7 +216,11 @@ impl SparseMatrixBuilder {
 
 /// Divides by the Euclidean length, computed in `f64` so that long rows do not drift.
 fn normalize(values: &mut [f32]) {
-    let length = values.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt();
+    let length = values
+        .iter()
+        .map(|&value| f64::from(value).powi(2))
+        .sum::<f64>()
+        .sqrt();
     if length > 0.0 {
         for value in values {
             *value = (f64::from(*value) / length) as f32;

@@ -27,6 +27,7 @@ mod model_card;
 mod publish;
 mod read;
 mod temporary;
+mod work_folder;
 mod write;
 
 pub use arrays::{ArrayFileWriter, ArrayId, Dtype, Element, MappedArray, MappedArrays};
@@ -34,4 +35,5 @@ pub use labels::{LABELS_FILE, load_label_space, save_label_space};
 pub use manifest::{FORMAT_VERSION, FileEntry, MANIFEST_FILE, Manifest};
 pub use model_card::{CardMetrics, MODEL_CARD_FILE, ModelCard};
 pub use read::{Check, ModelReader};
+pub use work_folder::WorkFolder;
 pub use write::ModelWriter;

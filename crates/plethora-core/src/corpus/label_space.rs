@@ -26,7 +26,11 @@ impl Label {
     /// A label whose name is its key.
     pub fn from_key(key: impl Into<String>) -> Self {
         let key = key.into();
-        Self { name: key.clone(), key, ..Self::default() }
+        Self {
+            name: key.clone(),
+            key,
+            ..Self::default()
+        }
     }
 }
 
@@ -43,8 +47,15 @@ impl LabelSpace {
     /// A label space from labels and the number of training documents of each.
     pub fn new(labels: Vec<Label>, train_counts: Vec<u32>) -> Self {
         assert_eq!(labels.len(), train_counts.len());
-        let ids = (0..).zip(&labels).map(|(id, label)| (label.key.clone(), LabelId(id))).collect();
-        Self { labels, train_counts, ids }
+        let ids = (0..)
+            .zip(&labels)
+            .map(|(id, label)| (label.key.clone(), LabelId(id)))
+            .collect();
+        Self {
+            labels,
+            train_counts,
+            ids,
+        }
     }
 
     /// Number of labels.
@@ -88,7 +99,11 @@ pub struct LabelSpaceBuilder {
 impl LabelSpaceBuilder {
     /// Counts a document's labels and returns their provisional ids, in order of first sight.
     pub fn add(&mut self, document: &Document) -> Vec<u32> {
-        document.labels.iter().map(|key| self.add_key(key)).collect()
+        document
+            .labels
+            .iter()
+            .map(|key| self.add_key(key))
+            .collect()
     }
 
     fn add_key(&mut self, key: &str) -> u32 {
@@ -107,8 +122,10 @@ impl LabelSpaceBuilder {
 
     /// The finished space, with names from `vocabulary`, and the final id of each provisional one.
     pub fn finish(self, vocabulary: &[Label]) -> (LabelSpace, Vec<LabelId>) {
-        let described: HashMap<&str, &Label, FxBuildHasher> =
-            vocabulary.iter().map(|label| (label.key.as_str(), label)).collect();
+        let described: HashMap<&str, &Label, FxBuildHasher> = vocabulary
+            .iter()
+            .map(|label| (label.key.as_str(), label))
+            .collect();
         let mut keys: Vec<(String, u32)> = self.provisional.into_iter().collect();
         keys.sort_unstable();
         let mut final_ids = vec![LabelId(0); keys.len()];
@@ -144,8 +161,11 @@ mod tests {
         let mut builder = LabelSpaceBuilder::default();
         assert_eq!(builder.add(&document(&["sea", "air"])), [0, 1]);
         assert_eq!(builder.add(&document(&["sea"])), [0]);
-        let vocabulary =
-            [Label { key: "sea".into(), name: "The sea".into(), ..Label::default() }];
+        let vocabulary = [Label {
+            key: "sea".into(),
+            name: "The sea".into(),
+            ..Label::default()
+        }];
         let (space, final_ids) = builder.finish(&vocabulary);
         assert_eq!(final_ids, [LabelId(1), LabelId(0)]);
         assert_eq!(space.train_counts(), [1, 2]);

@@ -2,7 +2,25 @@
 //! splitting them.
 
 mod document;
+mod filter;
+mod format;
 mod label_space;
+mod lines;
+mod options;
+mod output;
+mod reader;
+mod source;
+mod split;
+mod stratify;
+mod vocabulary;
+mod writer;
 
 pub use document::{Content, Document};
+pub use filter::Filter;
+pub use format::Format;
 pub use label_space::{Label, LabelSpace, LabelSpaceBuilder};
+pub use options::{ReadOptions, WriteOptions};
+pub use reader::CorpusReader;
+pub use split::{Fractions, RandomSplit, SplitMethod, split};
+pub use vocabulary::read_vocabulary;
+pub use writer::CorpusWriter;

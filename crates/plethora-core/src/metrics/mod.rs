@@ -1,1 +1,38 @@
-//! (to be written)
+//! How good rankings are, measured once for every system: precision, recall, nDCG, their
+//! propensity-scored forms, F1 at a threshold, coverage, and the same by how frequent labels are.
+//!
+//! Rules that hold for all of them:
+//!
+//! - A ranking is a list of labels, best first. One that is shorter than `k` has misses in its
+//!   missing places; a label that comes a second time is a miss there.
+//! - Documents without true labels count as 0 in every mean, and add nothing to ratios of sums.
+//! - True labels that training never saw stay in the truth: they cannot be found, and that counts.
+//!
+//! To add a metric, write its formula as a function in a file of its own and register it in
+//! `metric.rs`.
+
+mod buckets;
+mod coverage;
+mod evaluation;
+mod evaluation_config;
+mod evaluator;
+mod f1;
+mod judged_document;
+mod label_table;
+mod metric;
+mod ndcg;
+mod precision;
+mod propensity;
+mod propensity_scored;
+mod recall;
+mod reciprocal_rank;
+mod scored_label;
+mod sum;
+
+pub use buckets::{BucketEvaluation, BucketName};
+pub use evaluation::Evaluation;
+pub use evaluation_config::EvaluationConfig;
+pub use evaluator::Evaluator;
+pub use label_table::LabelEvaluation;
+pub use propensity::Propensities;
+pub use scored_label::ScoredLabel;

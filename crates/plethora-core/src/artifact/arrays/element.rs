@@ -14,6 +14,8 @@ pub enum Dtype {
     U16,
     /// IEEE half precision, handled here as its bits in a `u16`.
     F16,
+    /// Brain floating point of 16 bits, handed out as its bits.
+    BF16,
     /// Unsigned, 32 bits.
     U32,
     /// IEEE single precision.
@@ -27,7 +29,7 @@ impl Dtype {
     pub const fn size(self) -> usize {
         match self {
             Self::U8 => 1,
-            Self::U16 | Self::F16 => 2,
+            Self::U16 | Self::F16 | Self::BF16 => 2,
             Self::U32 | Self::F32 => 4,
             Self::U64 => 8,
         }
@@ -45,7 +47,7 @@ impl Element for u8 {
 }
 
 impl Element for u16 {
-    const DTYPES: &'static [Dtype] = &[Dtype::U16, Dtype::F16];
+    const DTYPES: &'static [Dtype] = &[Dtype::U16, Dtype::F16, Dtype::BF16];
 }
 
 impl Element for u32 {

@@ -1,0 +1,322 @@
+//! The wanted fields of one JSON object a line, taken while parsing, without a tree of the rest.
+
+use serde::Deserializer;
+use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde_json::Value;
+
+use super::super::filter::RowFilter;
+use super::json_value::{FilterSeed, IdSeed, LabelSeed, TextSeed};
+
+/// Which fields to take, and what they hold.
+#[derive(Debug, Clone)]
+pub(super) struct JsonFields {
+    /// Fields that make up the text, in this order.
+    pub(super) text: Vec<String>,
+    /// Fields of which the first present gives the labels.
+    pub(super) labels: Vec<LabelField>,
+    /// Field of the id.
+    pub(super) id: String,
+}
+
+/// A field of labels.
+#[derive(Debug, Clone)]
+pub(super) struct LabelField {
+    pub(super) name: String,
+    /// Splits a string into labels; without it a string is of the wrong type.
+    pub(super) separator: Option<String>,
+    /// Accepts objects with `uri` or `label`, as Annif writes them.
+    pub(super) allows_objects: bool,
+}
+
+/// What the wanted fields of a line hold.
+#[derive(Debug, Default)]
+pub(super) struct JsonRow {
+    /// One entry a text field.
+    pub(super) texts: Vec<Option<String>>,
+    pub(super) labels: Vec<String>,
+    pub(super) id: Option<String>,
+}
+
+impl JsonFields {
+    /// Parses a line; `None` if the filter leaves it out. The error says what is wrong with it.
+    pub(super) fn parse(
+        &self,
+        line: &str,
+        filter: &mut RowFilter,
+    ) -> Result<Option<JsonRow>, String> {
+        let mut row = JsonRow {
+            texts: vec![None; self.text.len()],
+            ..JsonRow::default()
+        };
+        filter.start_row();
+        let seed = RowSeed {
+            fields: self,
+            filter,
+            row: &mut row,
+            is_rejected: false,
+        };
+        let mut deserializer = serde_json::Deserializer::from_str(line);
+        let keeps = seed
+            .deserialize(&mut deserializer)
+            .map_err(|error| explain(&error, line))?;
+        deserializer.end().map_err(|error| explain(&error, line))?;
+        if !keeps {
+            return Ok(None);
+        }
+        if row.texts.iter().all(Option::is_none) {
+            return Err(self.missing_text(line));
+        }
+        Ok(Some(row))
+    }
+
+    fn missing_text(&self, line: &str) -> String {
+        // Only now is it worth to parse all of the line.
+        let found = match serde_json::from_str::<serde_json::Map<String, Value>>(line) {
+            Ok(fields) if !fields.is_empty() => {
+                fields.keys().cloned().collect::<Vec<_>>().join(", ")
+            }
+            _ => "none".into(),
+        };
+        let wanted = self.text.join("`, `");
+        format!(
+            "no text in field `{wanted}`; fields found: {found}. Name the text with --text-field"
+        )
+    }
+
+    fn roles(&self, key: &str, filter: &RowFilter) -> Roles {
+        Roles {
+            text: self.text.iter().position(|field| field == key),
+            labels: self.labels.iter().position(|field| field.name == key),
+            is_id: self.id == key,
+            filter: filter.index_of(key),
+        }
+    }
+}
+
+impl JsonRow {
+    /// The texts that are there and not empty, joined with newlines.
+    pub(super) fn take_text(&mut self) -> String {
+        let mut texts = self
+            .texts
+            .iter_mut()
+            .filter_map(Option::take)
+            .filter(|text| !text.is_empty());
+        let mut joined = texts.next().unwrap_or_default();
+        for text in texts {
+            joined.push('\n');
+            joined.push_str(&text);
+        }
+        joined
+    }
+}
+
+/// What a field is wanted for.
+#[derive(Debug, Clone, Copy, Default)]
+struct Roles {
+    text: Option<usize>,
+    labels: Option<usize>,
+    is_id: bool,
+    filter: Option<usize>,
+}
+
+impl Roles {
+    fn count(self) -> usize {
+        usize::from(self.text.is_some())
+            + usize::from(self.labels.is_some())
+            + usize::from(self.is_id)
+            + usize::from(self.filter.is_some())
+    }
+}
+
+/// Fills a [`JsonRow`] from a JSON object; gives whether the filter keeps the row.
+struct RowSeed<'a> {
+    fields: &'a JsonFields,
+    filter: &'a mut RowFilter,
+    row: &'a mut JsonRow,
+    is_rejected: bool,
+}
+
+impl<'de> DeserializeSeed<'de> for RowSeed<'_> {
+    type Value = bool;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for RowSeed<'_> {
+    type Value = bool;
+
+    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<bool, A::Error> {
+        let (fields, mut labels_from) = (self.fields, usize::MAX);
+        while let Some(mut roles) = map.next_key_seed(KeySeed {
+            fields,
+            filter: self.filter,
+        })? {
+            // An earlier name in the list of label fields wins, wherever it stands in the object.
+            roles.labels = roles.labels.filter(|&index| index <= labels_from);
+            labels_from = roles.labels.unwrap_or(labels_from);
+            if self.is_rejected || roles.count() == 0 {
+                map.next_value::<IgnoredAny>()?;
+            } else if roles.count() == 1 {
+                self.take(roles, |seed| seed.take_from(&mut map))?;
+            } else {
+                let value: Value = map.next_value()?;
+                self.take_all(roles, &value).map_err(A::Error::custom)?;
+            }
+        }
+        Ok(!self.is_rejected && self.filter.keeps_row())
+    }
+}
+
+impl RowSeed<'_> {
+    /// Takes a value for the only role it has.
+    fn take<E>(
+        &mut self,
+        roles: Roles,
+        read: impl FnOnce(ValueSeed<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Roles {
+            text,
+            labels,
+            is_id,
+            filter,
+        } = roles;
+        if let Some(index) = text {
+            let slot = &mut self.row.texts[index];
+            read(ValueSeed::Text(TextSeed {
+                slot,
+                field: &self.fields.text[index],
+            }))?;
+        } else if let Some(index) = labels {
+            self.row.labels.clear();
+            let labels = &mut self.row.labels;
+            read(ValueSeed::Labels(LabelSeed {
+                labels,
+                field: &self.fields.labels[index],
+            }))?;
+        } else if is_id {
+            read(ValueSeed::Id(IdSeed {
+                slot: &mut self.row.id,
+                field: &self.fields.id,
+            }))?;
+        } else if let Some(index) = filter {
+            read(ValueSeed::Filter(FilterSeed {
+                filter: self.filter,
+                index,
+            }))?;
+            self.is_rejected |= !self.filter.accepts(index);
+        }
+        Ok(())
+    }
+
+    /// Takes a value for each of several roles.
+    fn take_all(&mut self, roles: Roles, value: &Value) -> Result<(), serde_json::Error> {
+        let Roles {
+            text,
+            labels,
+            is_id,
+            filter,
+        } = roles;
+        let parts = [
+            Roles {
+                text,
+                ..Roles::default()
+            },
+            Roles {
+                labels,
+                ..Roles::default()
+            },
+            Roles {
+                is_id,
+                ..Roles::default()
+            },
+            Roles {
+                filter,
+                ..Roles::default()
+            },
+        ];
+        for part in parts.into_iter().filter(|part| part.count() == 1) {
+            self.take(part, |seed| seed.deserialize(value))?;
+        }
+        Ok(())
+    }
+}
+
+/// Any of the seeds, so that one place decides which.
+enum ValueSeed<'a> {
+    Text(TextSeed<'a>),
+    Labels(LabelSeed<'a>),
+    Id(IdSeed<'a>),
+    Filter(FilterSeed<'a>),
+}
+
+impl ValueSeed<'_> {
+    fn take_from<'de, A: MapAccess<'de>>(self, map: &mut A) -> Result<(), A::Error> {
+        map.next_value_seed(self)
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for ValueSeed<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        match self {
+            Self::Text(seed) => deserializer.deserialize_any(seed),
+            Self::Labels(seed) => deserializer.deserialize_any(seed),
+            Self::Id(seed) => deserializer.deserialize_any(seed),
+            Self::Filter(seed) => deserializer.deserialize_any(seed),
+        }
+    }
+}
+
+/// Looks a key up without keeping it.
+struct KeySeed<'a> {
+    fields: &'a JsonFields,
+    filter: &'a RowFilter,
+}
+
+impl<'de> DeserializeSeed<'de> for KeySeed<'_> {
+    type Value = Roles;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Roles, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for KeySeed<'_> {
+    type Value = Roles;
+
+    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("a field name")
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<Roles, E> {
+        Ok(self.fields.roles(key, self.filter))
+    }
+}
+
+/// The parser's message, with the column and without its line, which is always the first.
+fn explain(error: &serde_json::Error, line: &str) -> String {
+    if error.is_eof() && line.trim_start().starts_with('{') {
+        return "the JSON object does not end on its line; expected one object a line".into();
+    }
+    let message = error.to_string();
+    let text = message
+        .rfind(" at line ")
+        .map_or(message.as_str(), |end| &message[..end]);
+    let kind = if error.is_syntax() {
+        "not valid JSON: "
+    } else {
+        ""
+    };
+    // An error made for a value that was read already has no place.
+    match error.column() {
+        0 => format!("{kind}{text}"),
+        column => format!("{kind}{text} (column {column})"),
+    }
+}

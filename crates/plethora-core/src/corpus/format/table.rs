@@ -1,0 +1,157 @@
+//! What CSV and TSV share: which column is what, and a document from the cells of a row.
+
+use super::super::filter::RowFilter;
+use super::super::{Content, ReadOptions};
+use super::label_text::CellSplitter;
+use super::{RawDocument, Row};
+
+/// Columns that hold labels where the caller names none: ours, then Annif's.
+const LABELS: &str = "labels";
+const ANNIF_URIS: &str = "subject_uris";
+
+/// The columns of a table that make up documents.
+pub(super) struct Table {
+    text: Vec<usize>,
+    labels: Option<usize>,
+    id: Option<usize>,
+    /// One column for each deciding field of the filter.
+    filtered: Vec<usize>,
+    filter: RowFilter,
+    splitter: CellSplitter,
+    warnings: Vec<String>,
+    num_columns: usize,
+}
+
+impl Table {
+    /// Finds the columns in the header; the error says which is missing.
+    pub(super) fn new(header: &[&str], options: &ReadOptions) -> Result<Self, String> {
+        let find = |name: &str| header.iter().position(|column| column.trim() == name);
+        let require = |name: &str, option: &str| {
+            find(name).ok_or_else(|| {
+                let found = header.join(", ");
+                format!("no column `{name}`; columns found: {found}. Name another with {option}")
+            })
+        };
+        let text = match options.text_fields.as_slice() {
+            [] => vec![require("text", "--text-field")?],
+            chosen => chosen
+                .iter()
+                .map(|name| require(name, "--text-field"))
+                .collect::<Result<_, _>>()?,
+        };
+        let labels = match &options.label_field {
+            Some(name) => Some(require(name, "--label-field")?),
+            None => find(LABELS).or_else(|| find(ANNIF_URIS)),
+        };
+        let id = match &options.id_field {
+            Some(name) => Some(require(name, "--id-field")?),
+            None => find("id"),
+        };
+        let filter = RowFilter::new(&options.filters);
+        let filtered: Result<_, _> = filter
+            .fields()
+            .map(|name| require(name, "--where"))
+            .collect();
+        let is_annif = labels.is_some_and(|column| header[column].trim() == ANNIF_URIS);
+        let splitter = match &options.label_separator {
+            Some(separator) => CellSplitter::At(separator.clone()),
+            None if is_annif => CellSplitter::Uris,
+            None => CellSplitter::Undecided,
+        };
+        let mut warnings = Vec::new();
+        if labels.is_none() {
+            let found = header.join(", ");
+            warnings.push(format!(
+                "no column `{LABELS}`, so no labels; columns found: {found}"
+            ));
+        }
+        let num_columns = header.len();
+        Ok(Self {
+            text,
+            labels,
+            id,
+            filtered: filtered?,
+            filter,
+            splitter,
+            warnings,
+            num_columns,
+        })
+    }
+
+    /// Number of columns in the header.
+    pub(super) fn num_columns(&self) -> usize {
+        self.num_columns
+    }
+
+    /// The document in the cells of a row, of which there are as many as columns.
+    pub(super) fn row(&mut self, cells: &[&str]) -> Result<Row, String> {
+        self.filter.start_row();
+        for (index, &column) in self.filtered.iter().enumerate() {
+            self.filter.judge(index, cells[column]);
+        }
+        if !self.filter.keeps_row() {
+            return Ok(Row::Filtered);
+        }
+        let texts: Vec<&str> = (self.text.iter().map(|&column| cells[column]))
+            .filter(|text| !text.is_empty())
+            .collect();
+        let was_undecided = matches!(self.splitter, CellSplitter::Undecided);
+        let labels = match self.labels {
+            Some(column) => self.splitter.split(cells[column])?,
+            None => Vec::new(),
+        };
+        if was_undecided && matches!(self.splitter, CellSplitter::Semicolon) {
+            self.warnings
+                .push("labels are split at `;`; --label-separator chooses another".into());
+        }
+        let id = self
+            .id
+            .map(|column| cells[column].trim())
+            .filter(|id| !id.is_empty());
+        Ok(Row::Document(RawDocument {
+            id: id.map(Into::into),
+            content: Content::Text(texts.join("\n")),
+            labels,
+        }))
+    }
+
+    pub(super) fn explain_filter(&self) -> Option<String> {
+        self.filter.fields().next().map(|_| self.filter.explain())
+    }
+
+    pub(super) fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.warnings)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_column_is_named_with_those_found() {
+        let message = Table::new(&["id", "body"], &ReadOptions::default())
+            .err()
+            .unwrap();
+        assert_eq!(
+            message,
+            "no column `text`; columns found: id, body. Name another with --text-field"
+        );
+        let options = ReadOptions {
+            filters: vec!["split=train".parse().unwrap()],
+            ..ReadOptions::default()
+        };
+        let message = Table::new(&["text"], &options).err().unwrap();
+        assert!(message.starts_with("no column `split`"), "{message}");
+    }
+
+    #[test]
+    fn a_table_without_labels_says_so() {
+        let mut table = Table::new(&["text"], &ReadOptions::default()).unwrap();
+        let warnings = table.take_warnings();
+        assert_eq!(
+            warnings,
+            ["no column `labels`, so no labels; columns found: text"]
+        );
+    }
+}

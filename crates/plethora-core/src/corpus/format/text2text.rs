@@ -1,0 +1,89 @@
+//! PECOS's text2text: label numbers, a tab, text. The numbers count in a label file.
+
+use super::super::lines::Lines;
+use super::super::{Content, Label, ReadOptions};
+use super::label_file::LabelFile;
+use super::{RawDocument, Row, RowReader};
+use crate::Result;
+
+/// Between a label number and its relevance.
+const RELEVANCE: &str = "::";
+
+/// Reads [`Format::Text2Text`](super::Format::Text2Text).
+pub(super) struct Text2Text {
+    lines: Lines,
+    label_file: LabelFile,
+}
+
+impl Text2Text {
+    pub(super) fn open(lines: Lines, options: &ReadOptions) -> Result<Self> {
+        let needs = "the numbers before the tab are line numbers of a label file";
+        let label_file = LabelFile::open_required(options, lines.origin(), needs)?;
+        Ok(Self { lines, label_file })
+    }
+
+    fn document(line: &str, label_file: &LabelFile) -> Result<RawDocument, String> {
+        let (numbers, text) = line
+            .split_once('\t')
+            .ok_or("expected label numbers, a tab, and text")?;
+        let labels: Result<_, String> = numbers
+            .split(',')
+            .map(|number| number.split(RELEVANCE).next().unwrap_or_default().trim())
+            .filter(|number| !number.is_empty())
+            .map(|number| label_file.key(number))
+            .collect();
+        Ok(RawDocument {
+            id: None,
+            content: Content::Text(text.to_owned()),
+            labels: labels?,
+        })
+    }
+}
+
+impl RowReader for Text2Text {
+    fn next_row(&mut self) -> Result<Option<Row>> {
+        let Some(line) = self.lines.next_line()? else {
+            return Ok(None);
+        };
+        if line.trim_ascii().is_empty() {
+            return Ok(Some(Row::Blank));
+        }
+        let document = Self::document(line, &self.label_file);
+        document
+            .map(|document| Some(Row::Document(document)))
+            .map_err(|message| self.lines.error(message))
+    }
+
+    fn line(&self) -> u64 {
+        self.lines.number()
+    }
+
+    fn vocabulary(&self) -> &[Label] {
+        self.label_file.labels()
+    }
+}
+
+/// True for a line that starts with label numbers and a tab.
+pub(super) fn is_typical(line: &str) -> bool {
+    let is_number = |number: &str| {
+        let number = number
+            .split_once(RELEVANCE)
+            .map_or(number, |(number, _)| number);
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    line.split_once('\t')
+        .is_some_and(|(numbers, _)| numbers.split(',').all(is_number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn typical_lines_start_with_numbers() {
+        assert!(is_typical("0,12\tThe sea"));
+        assert!(is_typical("3::0.5,4::1\tThe sea"));
+        assert!(!is_typical("0 12\tThe sea"));
+        assert!(!is_typical("The sea\t3"));
+    }
+}

@@ -1,0 +1,102 @@
+//! Lines of an input, counted, checked to be UTF-8, without their ends.
+
+use std::io::BufRead;
+
+use super::source::{Origin, Source};
+use crate::{Error, Result};
+
+/// Hands out one line at a time from a buffer that is used again for the next.
+pub(super) struct Lines {
+    origin: Origin,
+    reader: Box<dyn BufRead + Send>,
+    buffer: Vec<u8>,
+    number: u64,
+}
+
+impl Lines {
+    /// The lines of an opened input.
+    pub(super) fn new(source: Source) -> Self {
+        let (reader, origin) = source.into_reader();
+        Self {
+            origin,
+            reader,
+            buffer: Vec::new(),
+            number: 0,
+        }
+    }
+
+    /// The next line, without `\n` or `\r\n`; `None` at the end of the file.
+    pub(super) fn next_line(&mut self) -> Result<Option<&str>> {
+        self.buffer.clear();
+        self.reader
+            .read_until(b'\n', &mut self.buffer)
+            .map_err(|error| self.origin.read_error(error, self.number + 1))?;
+        if self.buffer.is_empty() {
+            return Ok(None);
+        }
+        self.number += 1;
+        let line = self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        match std::str::from_utf8(line) {
+            Ok(line) => Ok(Some(line)),
+            Err(error) => {
+                let column = error.valid_up_to() + 1;
+                Err(self.origin.error(
+                    self.number,
+                    format!(
+                        "byte {column} of the line is not valid UTF-8; convert the file to UTF-8"
+                    ),
+                ))
+            }
+        }
+    }
+
+    /// The number of the line last handed out, counted from 1.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Where the lines come from.
+    pub(super) fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// An error in the line last handed out.
+    pub(super) fn error(&self, message: impl Into<String>) -> Error {
+        self.origin.error(self.number, message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(bytes: &[u8]) -> Lines {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("corpus.txt");
+        std::fs::write(&path, bytes).unwrap();
+        Lines::new(Source::open(&path).unwrap())
+    }
+
+    #[test]
+    fn both_line_ends_and_none_at_the_end_are_fine() {
+        let mut lines = lines(b"one\r\ntwo\n\nlast");
+        let mut read = Vec::new();
+        while let Some(line) = lines.next_line().unwrap() {
+            read.push(line.to_owned());
+        }
+        assert_eq!(read, ["one", "two", "", "last"]);
+        assert_eq!(lines.number(), 4);
+    }
+
+    #[test]
+    fn broken_utf8_names_line_and_byte() {
+        let mut lines = lines(b"fine\nna\xefve\n");
+        lines.next_line().unwrap();
+        let message = lines.next_line().unwrap_err().to_string();
+        assert!(
+            message.contains("corpus.txt:2: byte 3 of the line is not valid UTF-8"),
+            "{message}"
+        );
+    }
+}

@@ -1,0 +1,91 @@
+//! What a caller may say about a corpus to read or to write.
+
+use std::path::PathBuf;
+
+use super::{Filter, Format};
+
+/// The prefix that fastText gives to labels unless told otherwise.
+const FASTTEXT_PREFIX: &str = "__label__";
+
+/// How to read a corpus; the default reads what the content itself makes clear.
+#[derive(Debug, Clone)]
+pub struct ReadOptions {
+    /// The format; told by content where not given.
+    pub format: Option<Format>,
+    /// Fields whose text is joined with newlines, in this order.
+    pub text_fields: Vec<String>,
+    /// Field of the labels.
+    pub label_field: Option<String>,
+    /// Field of the document's id.
+    pub id_field: Option<String>,
+    /// Which rows to keep.
+    pub filters: Vec<Filter>,
+    /// The second file: label lines of [`Format::TextPair`], label matrix of [`Format::XmcPair`],
+    /// and for formats with label numbers the file they count in.
+    pub labels_path: Option<PathBuf>,
+    /// What stands between the labels of one field or line.
+    pub label_separator: Option<String>,
+    /// What marks a label in fastText files.
+    pub label_prefix: String,
+    /// The number of the first feature in [`Format::Libsvm`]: 0 or 1.
+    pub index_base: Option<u8>,
+    /// Stop after so many documents.
+    pub docs_limit: Option<u64>,
+    /// Accept documents that share an id.
+    pub allow_duplicate_ids: bool,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self {
+            format: None,
+            text_fields: Vec::new(),
+            label_field: None,
+            id_field: None,
+            filters: Vec::new(),
+            labels_path: None,
+            label_separator: None,
+            label_prefix: FASTTEXT_PREFIX.into(),
+            index_base: None,
+            docs_limit: None,
+            allow_duplicate_ids: false,
+        }
+    }
+}
+
+/// How to write a corpus.
+#[derive(Debug, Clone)]
+pub struct WriteOptions {
+    /// The second file, as [`ReadOptions::labels_path`].
+    pub labels_path: Option<PathBuf>,
+    /// What to put between the labels of one field or line; each format has its default.
+    pub label_separator: Option<String>,
+    /// What marks a label in fastText files.
+    pub label_prefix: String,
+    /// The number of the first feature in [`Format::Libsvm`]: 0 or 1.
+    pub index_base: Option<u8>,
+    /// Number of feature columns for headers; the largest one written where not given.
+    pub num_features: Option<usize>,
+    /// Keys of the labels in the order of their numbers, for formats with label numbers. Where
+    /// empty, labels are numbered in the order they come; otherwise other labels are an error.
+    pub label_keys: Vec<String>,
+    /// Replace line ends and tabs in texts with blanks where the format cannot hold them.
+    pub flatten_text: bool,
+    /// Replace files that exist.
+    pub replace: bool,
+}
+
+impl Default for WriteOptions {
+    fn default() -> Self {
+        Self {
+            labels_path: None,
+            label_separator: None,
+            label_prefix: FASTTEXT_PREFIX.into(),
+            index_base: None,
+            num_features: None,
+            label_keys: Vec::new(),
+            flatten_text: false,
+            replace: false,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Settings of an evaluation.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Result};
+
+/// What is measured and with which constants.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct EvaluationConfig {
+    /// Depths of the ranking at which it is measured.
+    pub ks: Vec<usize>,
+    /// `A` of the propensity model: 0.55 unless the field uses another value for a data set (0.6
+    /// for Amazon-670K and Amazon-3M, 0.5 for Wikipedia-500K).
+    pub a: f64,
+    /// `B` of the propensity model: 1.5 unless the field uses another value for a data set (2.6
+    /// for Amazon-670K and Amazon-3M, 0.4 for Wikipedia-500K).
+    pub b: f64,
+    /// Labels with at least this score count as assigned, for F1 and the table of labels.
+    pub threshold: f32,
+}
+
+impl Default for EvaluationConfig {
+    fn default() -> Self {
+        Self {
+            ks: vec![1, 3, 5],
+            a: 0.55,
+            b: 1.5,
+            threshold: 0.5,
+        }
+    }
+}
+
+impl EvaluationConfig {
+    /// Refuses values that cannot work.
+    pub fn validate(&self) -> Result<()> {
+        if self.ks.is_empty() || self.ks.contains(&0) {
+            return Err(Error::config(
+                "eval.ks",
+                "must hold at least one depth, each at least 1",
+            ));
+        }
+        if (1..self.ks.len()).any(|place| self.ks[..place].contains(&self.ks[place])) {
+            return Err(Error::config("eval.ks", "must not hold a depth twice"));
+        }
+        if !(self.a.is_finite() && self.a >= 0.0) {
+            return Err(Error::config(
+                "eval.a",
+                format!("must not be below 0, found {}", self.a),
+            ));
+        }
+        if !(self.b.is_finite() && self.b > 0.0) {
+            return Err(Error::config(
+                "eval.b",
+                format!("must be above 0, found {}", self.b),
+            ));
+        }
+        if self.threshold.is_nan() {
+            return Err(Error::config("eval.threshold", "must be a number"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn impossible_values_are_refused_by_name() {
+        let default = EvaluationConfig::default;
+        assert!(default().validate().is_ok());
+        let broken = [
+            (
+                EvaluationConfig {
+                    ks: vec![],
+                    ..default()
+                },
+                "eval.ks",
+            ),
+            (
+                EvaluationConfig {
+                    ks: vec![1, 0],
+                    ..default()
+                },
+                "eval.ks",
+            ),
+            (
+                EvaluationConfig {
+                    ks: vec![3, 1, 3],
+                    ..default()
+                },
+                "eval.ks",
+            ),
+            (
+                EvaluationConfig {
+                    a: -0.1,
+                    ..default()
+                },
+                "eval.a",
+            ),
+            (
+                EvaluationConfig {
+                    b: 0.0,
+                    ..default()
+                },
+                "eval.b",
+            ),
+            (
+                EvaluationConfig {
+                    threshold: f32::NAN,
+                    ..default()
+                },
+                "eval.threshold",
+            ),
+        ];
+        for (config, key) in broken {
+            assert!(config.validate().unwrap_err().to_string().starts_with(key));
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Fits TF-IDF and makes the training matrix in one pass over the texts.
+
+use rayon::prelude::*;
+
+use super::tfidf::TfIdf;
+use super::tfidf_config::TfIdfConfig;
+use super::tokenizer::Tokenizer;
+use super::vocabulary_builder::{DROPPED, VocabularyBuilder};
+use crate::{Result, SparseMatrix};
+
+/// Rows that one thread weighs at a time.
+const ROWS_PER_TASK: usize = 1024;
+
+/// Reads training texts once and gives the fitted [`TfIdf`] and the rows of these texts.
+///
+/// While reading it holds eight bytes for each different term of a document, which is what the
+/// matrix needs that takes their place in the same memory, and the terms themselves. The result
+/// is the same for any number of threads and any batches.
+///
+/// ```
+/// use plethora_core::text::{TfIdfBuilder, TfIdfConfig};
+///
+/// let mut builder = TfIdfBuilder::new(TfIdfConfig::default())?;
+/// builder.push_batch(&["red apples", "green apples"]);
+/// builder.push_batch(&["green tea"]);
+/// let (tfidf, matrix) = builder.finish()?;
+/// assert_eq!(tfidf.num_features(), 2); // "apples" and "green" occur twice
+/// assert_eq!(matrix.num_rows(), 3);
+/// # Ok::<(), plethora_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct TfIdfBuilder {
+    config: TfIdfConfig,
+    vocabulary: VocabularyBuilder,
+    row_starts: Vec<usize>,
+    ids: Vec<u32>,
+    counts: Vec<f32>,
+}
+
+impl TfIdfBuilder {
+    /// A builder without documents.
+    ///
+    /// # Errors
+    /// If the settings cannot work.
+    pub fn new(config: TfIdfConfig) -> Result<Self> {
+        config.validate()?;
+        let tokenizer = Tokenizer::new(config.tokenizer.clone());
+        let vocabulary = VocabularyBuilder::new(tokenizer, config.max_ngram);
+        let (ids, counts) = (Vec::new(), Vec::new());
+        Ok(Self {
+            config,
+            vocabulary,
+            row_starts: vec![0],
+            ids,
+            counts,
+        })
+    }
+
+    /// Number of documents read.
+    pub fn num_documents(&self) -> u64 {
+        self.vocabulary.num_documents()
+    }
+
+    /// Adds training documents, in parallel. Batches of some thousand documents are fastest.
+    pub fn push_batch(&mut self, texts: &[impl AsRef<str> + Sync]) {
+        for rows in self.vocabulary.count_batch(texts) {
+            self.ids.extend_from_slice(&rows.ids);
+            self.counts.extend_from_slice(&rows.counts);
+            let mut end = self.row_starts[self.row_starts.len() - 1];
+            self.row_starts.extend(rows.lengths.iter().map(|&length| {
+                end += length as usize;
+                end
+            }));
+        }
+    }
+
+    /// The fitted transformer, and the matrix with one row a document in the order of the batches.
+    ///
+    /// # Errors
+    /// If no term is left after pruning.
+    pub fn finish(self) -> Result<(TfIdf, SparseMatrix)> {
+        let Self {
+            config,
+            vocabulary,
+            mut row_starts,
+            mut ids,
+            mut counts,
+        } = self;
+        let (vocabulary, final_ids) = vocabulary.finish_with_final_ids(config.selection())?;
+        let tfidf = TfIdf::new(config, vocabulary);
+        let kept_lengths = weigh_rows(&tfidf, &final_ids, &row_starts, &mut ids, &mut counts);
+        close_gaps(&kept_lengths, &mut row_starts, &mut ids, &mut counts);
+        let matrix = SparseMatrix::from_parts(tfidf.num_features(), row_starts, ids, counts)?;
+        Ok((tfidf, matrix))
+    }
+}
+
+/// Turns each row's provisional counts into its weights at the front of the row's own place, and
+/// returns how many entries each row kept.
+fn weigh_rows(
+    tfidf: &TfIdf,
+    final_ids: &[u32],
+    row_starts: &[usize],
+    mut ids: &mut [u32],
+    mut counts: &mut [f32],
+) -> Vec<u32> {
+    let mut tasks = Vec::new();
+    let mut first_row = 0;
+    while first_row + 1 < row_starts.len() {
+        let last_row = (first_row + ROWS_PER_TASK).min(row_starts.len() - 1);
+        let starts = &row_starts[first_row..=last_row];
+        let num_entries = starts[starts.len() - 1] - starts[0];
+        let (task_ids, rest_of_ids) = ids.split_at_mut(num_entries);
+        let (task_counts, rest_of_counts) = counts.split_at_mut(num_entries);
+        tasks.push((starts, task_ids, task_counts));
+        (ids, counts, first_row) = (rest_of_ids, rest_of_counts, last_row);
+    }
+    let lengths: Vec<Vec<u32>> = tasks
+        .into_par_iter()
+        .map(|(starts, ids, counts)| {
+            let mut scratch = Scratch::default();
+            let lengths = starts.windows(2).map(|range| {
+                let range = range[0] - starts[0]..range[1] - starts[0];
+                let (ids, counts) = (&mut ids[range.clone()], &mut counts[range]);
+                scratch.weigh_row(tfidf, final_ids, ids, counts)
+            });
+            lengths.collect()
+        })
+        .collect();
+    lengths.concat()
+}
+
+/// Buffers that one thread uses for all of its rows.
+#[derive(Debug, Default)]
+struct Scratch {
+    entries: Vec<(u32, f32)>,
+    weights: Vec<f64>,
+}
+
+impl Scratch {
+    fn weigh_row(
+        &mut self,
+        tfidf: &TfIdf,
+        final_ids: &[u32],
+        ids: &mut [u32],
+        counts: &mut [f32],
+    ) -> u32 {
+        let entries = ids.iter().zip(counts.iter());
+        let entries = entries.map(|(&id, &count)| (final_ids[id as usize], count));
+        self.entries.clear();
+        self.entries
+            .extend(entries.filter(|&(column, _)| column != DROPPED));
+        self.entries.sort_unstable_by_key(|&(column, _)| column);
+        for ((&(column, value), id), count) in self
+            .entries
+            .iter()
+            .zip(ids.iter_mut())
+            .zip(counts.iter_mut())
+        {
+            (*id, *count) = (column, value);
+        }
+        let num_kept = self.entries.len();
+        tfidf.weigh(&ids[..num_kept], &mut counts[..num_kept], &mut self.weights);
+        num_kept as u32
+    }
+}
+
+/// Moves the rows' kept entries together and gives back the memory behind them.
+fn close_gaps(
+    kept_lengths: &[u32],
+    row_starts: &mut [usize],
+    ids: &mut Vec<u32>,
+    counts: &mut Vec<f32>,
+) {
+    let (mut old_start, mut new_end) = (0, 0);
+    for (row, &length) in kept_lengths.iter().enumerate() {
+        let kept = old_start..old_start + length as usize;
+        ids.copy_within(kept.clone(), new_end);
+        counts.copy_within(kept, new_end);
+        new_end += length as usize;
+        old_start = row_starts[row + 1];
+        row_starts[row + 1] = new_end;
+    }
+    ids.truncate(new_end);
+    counts.truncate(new_end);
+    ids.shrink_to_fit();
+    counts.shrink_to_fit();
+}

@@ -1,0 +1,140 @@
+//! Settings of TF-IDF features.
+
+use serde::{Deserialize, Serialize};
+
+use super::tokenizer::TokenizerConfig;
+use super::vocabulary_builder::TermSelection;
+use crate::{Error, Result};
+
+/// Longest n-gram: beyond it nearly every n-gram occurs once and only memory is spent.
+const MAX_NGRAM: usize = 8;
+
+/// How documents become TF-IDF rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TfIdfConfig {
+    /// Count a term that occurs `tf` times as `1 + ln(tf)` rather than as `tf`.
+    pub sublinear: bool,
+    /// Fewest training documents a term must occur in.
+    pub min_df: u32,
+    /// Largest share of the training documents a term may occur in, between 0 and 1.
+    pub max_df: f64,
+    /// Most terms to keep, by document frequency; all where absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_features: Option<usize>,
+    /// Longest run of words that makes a term: 1 for words alone, 2 for words and pairs.
+    pub max_ngram: usize,
+    /// How text is cut into words.
+    pub tokenizer: TokenizerConfig,
+}
+
+impl Default for TfIdfConfig {
+    fn default() -> Self {
+        Self {
+            sublinear: true,
+            min_df: 2,
+            max_df: 1.0,
+            max_features: None,
+            max_ngram: 1,
+            tokenizer: TokenizerConfig::default(),
+        }
+    }
+}
+
+impl TfIdfConfig {
+    /// Refuses values that cannot work.
+    pub fn validate(&self) -> Result<()> {
+        if self.min_df == 0 {
+            return Err(Error::config("text.min_df", "must be at least 1, found 0"));
+        }
+        if !(self.max_df > 0.0 && self.max_df <= 1.0) {
+            return Err(Error::config(
+                "text.max_df",
+                format!("must be a share above 0 and up to 1, found {}", self.max_df),
+            ));
+        }
+        if self.max_features == Some(0) {
+            return Err(Error::config(
+                "text.max_features",
+                "must be at least 1, found 0",
+            ));
+        }
+        if !(1..=MAX_NGRAM).contains(&self.max_ngram) {
+            return Err(Error::config(
+                "text.max_ngram",
+                format!(
+                    "must be between 1 and {MAX_NGRAM}, found {}",
+                    self.max_ngram
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    pub(super) fn selection(&self) -> TermSelection {
+        TermSelection {
+            min_df: self.min_df,
+            max_df: self.max_df,
+            max_terms: self.max_features,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn impossible_values_are_refused_by_name() {
+        let default = TfIdfConfig::default;
+        assert!(default().validate().is_ok());
+        let broken = [
+            (
+                TfIdfConfig {
+                    min_df: 0,
+                    ..default()
+                },
+                "text.min_df",
+            ),
+            (
+                TfIdfConfig {
+                    max_df: 0.0,
+                    ..default()
+                },
+                "text.max_df",
+            ),
+            (
+                TfIdfConfig {
+                    max_df: f64::NAN,
+                    ..default()
+                },
+                "text.max_df",
+            ),
+            (
+                TfIdfConfig {
+                    max_features: Some(0),
+                    ..default()
+                },
+                "text.max_features",
+            ),
+            (
+                TfIdfConfig {
+                    max_ngram: 0,
+                    ..default()
+                },
+                "text.max_ngram",
+            ),
+        ];
+        for (config, key) in broken {
+            assert!(config.validate().unwrap_err().to_string().starts_with(key));
+        }
+    }
+
+    #[test]
+    fn unknown_settings_are_refused() {
+        let read = serde_json::from_str::<TfIdfConfig>;
+        assert_eq!(read(r#"{"min_df": 3}"#).unwrap().min_df, 3);
+        assert!(read(r#"{"mindf": 3}"#).is_err());
+        assert!(read(r#"{"tokenizer": {"lower": true}}"#).is_err());
+    }
+}

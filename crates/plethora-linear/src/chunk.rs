@@ -1,0 +1,63 @@
+//! The pruned weights of up to 256 classes of one node, by feature.
+
+use half::bf16;
+
+use crate::problem::NodeProblem;
+use crate::solver::{BlockWeights, LANES};
+
+/// Classes of a chunk: their number within it fits in a byte.
+pub(crate) const CHUNK_CLASSES: usize = 256;
+
+/// Sparse weights of a run of a node's classes, grouped by feature, as they are stored.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub(crate) struct Chunk {
+    /// One bias a class.
+    pub(crate) biases: Vec<f32>,
+    /// Features with any weight, rising.
+    pub(crate) features: Vec<u32>,
+    /// Where each feature's entries end.
+    pub(crate) entry_ends: Vec<u32>,
+    /// The class of each entry, counted within the chunk.
+    pub(crate) classes: Vec<u8>,
+    /// The weight of each entry, as bits of a bf16: half the size, and its rounding (one part in
+    /// 256, both ways) averages out over the features of a document.
+    pub(crate) weights: Vec<u16>,
+}
+
+impl Chunk {
+    /// Joins trained blocks, [`LANES`] classes each but for the last, and prunes them.
+    pub(crate) fn from_blocks(
+        problem: &NodeProblem,
+        blocks: &[BlockWeights],
+        num_classes: usize,
+        prune_below: f32,
+    ) -> Self {
+        let mut chunk = Self::default();
+        for class in 0..num_classes {
+            chunk
+                .biases
+                .push(blocks[class / LANES].bias.0[class % LANES]);
+        }
+        for &feature in problem.in_global_order() {
+            let entries_before = chunk.classes.len();
+            for (block_number, block) in blocks.iter().enumerate() {
+                let first_class = block_number * LANES;
+                let lanes = (num_classes - first_class).min(LANES);
+                let weights = &block.weights[feature as usize].0[..lanes];
+                for (class, &weight) in (first_class..).zip(weights) {
+                    if weight.abs() >= prune_below && weight != 0.0 {
+                        chunk.classes.push(class as u8);
+                        chunk.weights.push(bf16::from_f32(weight).to_bits());
+                    }
+                }
+            }
+            if chunk.classes.len() > entries_before {
+                chunk
+                    .features
+                    .push(problem.global_features()[feature as usize]);
+                chunk.entry_ends.push(chunk.classes.len() as u32);
+            }
+        }
+        chunk
+    }
+}

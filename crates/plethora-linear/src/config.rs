@@ -1,0 +1,98 @@
+//! Settings of the linear systems.
+
+use plethora_core::text::TfIdfConfig;
+use plethora_core::tree::TreeConfig;
+use plethora_core::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// What a classifier is punished for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Loss {
+    /// max(0, 1 - margin)^2: sparse duals, fast, the usual choice.
+    SquaredHinge,
+    /// log(1 + exp(-margin)): smoother probabilities, several times slower.
+    Log,
+}
+
+/// Settings of the solver.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SolverConfig {
+    /// The loss.
+    pub loss: Loss,
+    /// Weight C of the loss against the size of the weights.
+    pub cost: f32,
+    /// Stop when projected gradients of a pass over the documents differ by less than this.
+    pub epsilon: f32,
+    /// Stop after this many passes over the documents.
+    pub max_epochs: usize,
+    /// Weights smaller than this are dropped.
+    pub prune_below: f32,
+}
+
+/// Settings of a linear system.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinearConfig {
+    /// Name of the system, which is its recipe's.
+    pub system: String,
+    /// Draws trees and the order of documents.
+    pub seed: u64,
+    /// How texts become features.
+    pub text: TfIdfConfig,
+    /// Trees whose scores are averaged, each from a seed of its own.
+    pub num_trees: usize,
+    /// Nodes kept at each level in prediction.
+    pub beam: usize,
+    /// Nodes a level to which each training document is sent by the levels above, beside those of
+    /// its own labels, to serve as a hard negative there; 0 trains on the own nodes alone.
+    pub hard_negatives: usize,
+    /// How much the path to a label counts against the label's own classifier, as an exponent of
+    /// the path's probability: 1 is their product. With hard negatives the label's classifier
+    /// knows most of what the path knows, and little of it should count twice.
+    pub path_weight: f32,
+    /// How labels are grouped; a `max_leaf` above the number of labels is one-vs-all.
+    pub tree: TreeConfig,
+    /// How the classifiers of a node are trained.
+    pub solver: SolverConfig,
+}
+
+impl LinearConfig {
+    /// Refuses settings that cannot work, naming the key.
+    pub fn validate(&self) -> Result<()> {
+        let check = |is_valid: bool, key: &str, message: &str| {
+            if is_valid {
+                Ok(())
+            } else {
+                Err(Error::config(key, message))
+            }
+        };
+        check(self.num_trees >= 1, "num_trees", "must be at least 1")?;
+        check(self.beam >= 1, "beam", "must be at least 1")?;
+        check(
+            self.path_weight >= 0.0 && self.path_weight.is_finite(),
+            "path_weight",
+            "must not be negative",
+        )?;
+        let solver = &self.solver;
+        check(
+            solver.cost > 0.0 && solver.cost.is_finite(),
+            "solver.cost",
+            "must be above 0",
+        )?;
+        check(solver.epsilon > 0.0, "solver.epsilon", "must be above 0")?;
+        check(
+            solver.max_epochs >= 1,
+            "solver.max_epochs",
+            "must be at least 1",
+        )?;
+        check(
+            solver.prune_below >= 0.0,
+            "solver.prune_below",
+            "must not be negative",
+        )?;
+        self.text.validate()?;
+        self.tree.validate()
+    }
+}

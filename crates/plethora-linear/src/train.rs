@@ -1,0 +1,168 @@
+//! Training a whole linear system: label features, trees, classifiers, one file a tree.
+
+use std::time::Instant;
+
+use plethora_core::artifact::WorkFolder;
+use plethora_core::corpus::LabelSpace;
+use plethora_core::tree::{add_label_text, build, label_features};
+use plethora_core::{Error, IndexRows, Progress, Result, SeedStream, SparseMatrix};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use crate::config::LinearConfig;
+use crate::model::tree_file_name;
+use crate::train_tree::TreeTraining;
+use crate::tree_file::TreeFileWriter;
+
+/// What a linear system learns from, and how.
+#[derive(Clone, Copy)]
+pub struct LinearTrainer<'a> {
+    /// Features of the training documents, rows of unit length.
+    pub features: &'a SparseMatrix,
+    /// Labels of the training documents.
+    pub labels_of_documents: &'a IndexRows,
+    /// The labels.
+    pub space: &'a LabelSpace,
+    /// Features of the labels' own names, where these shall shape the trees.
+    pub label_names: Option<&'a SparseMatrix>,
+    /// The settings, the seed among them.
+    pub config: &'a LinearConfig,
+}
+
+/// Seconds of wall time that the stages of training took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct StageTimes {
+    /// Summing documents to label features.
+    pub label_features_s: f64,
+    /// Building the trees.
+    pub trees_s: f64,
+    /// Training the classifiers.
+    pub classifiers_s: f64,
+}
+
+impl LinearTrainer<'_> {
+    /// Says which data, settings and seed a run has, so that only an equal one resumes it.
+    pub fn fingerprint(&self) -> Result<String> {
+        let mut hasher = Sha256::new();
+        let settings = serde_json::to_vec(&(env!("CARGO_PKG_VERSION"), self.config))
+            .map_err(|error| Error::Data(error.to_string()))?;
+        hasher.update(settings);
+        for row in self.features.rows() {
+            hasher.update(bytemuck::cast_slice(row.columns));
+            hasher.update(bytemuck::cast_slice(row.values));
+        }
+        for labels in self.labels_of_documents.rows() {
+            hasher.update((labels.len() as u64).to_le_bytes());
+            hasher.update(bytemuck::cast_slice(labels));
+        }
+        Ok(hasher
+            .finalize()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect())
+    }
+
+    /// Trains the trees that `work` does not hold yet, one after another, each into a file of its
+    /// own that appears when it is complete.
+    pub fn run(&self, work: &WorkFolder, progress: &dyn Progress) -> Result<StageTimes> {
+        self.config.validate()?;
+        let mut times = StageTimes::default();
+        let missing: Vec<usize> = (0..self.config.num_trees)
+            .filter(|&tree| !work.contains(&tree_file_name(tree)))
+            .collect();
+        if missing.is_empty() {
+            return Ok(times);
+        }
+        let documents_of_labels = self.labels_of_documents.transpose(self.space.len());
+        let started = Instant::now();
+        progress.start("label features", None);
+        let label_vectors = self.label_vectors(&documents_of_labels);
+        progress.finish(&format!("{} labels", self.space.len()));
+        times.label_features_s = started.elapsed().as_secs_f64();
+        for tree_number in missing {
+            let seed = SeedStream::new(self.config.seed)
+                .named("tree")
+                .child(tree_number as u64);
+            self.train_tree(tree_number, &label_vectors, &documents_of_labels, seed)
+                .run(work, progress, &mut times)?;
+        }
+        Ok(times)
+    }
+
+    fn label_vectors(&self, documents_of_labels: &IndexRows) -> SparseMatrix {
+        let tree = &self.config.tree;
+        let vectors = label_features(self.features, documents_of_labels, tree.max_label_features);
+        match self.label_names {
+            Some(names) if tree.label_text_weight > 0.0 => {
+                add_label_text(&vectors, names, tree.label_text_weight)
+            }
+            _ => vectors,
+        }
+    }
+
+    fn train_tree<'a>(
+        &'a self,
+        number: usize,
+        label_vectors: &'a SparseMatrix,
+        documents_of_labels: &'a IndexRows,
+        seed: SeedStream,
+    ) -> OneTree<'a> {
+        OneTree {
+            trainer: self,
+            number,
+            label_vectors,
+            documents_of_labels,
+            seed,
+        }
+    }
+}
+
+/// One tree of a [`LinearTrainer`].
+struct OneTree<'a> {
+    trainer: &'a LinearTrainer<'a>,
+    number: usize,
+    label_vectors: &'a SparseMatrix,
+    documents_of_labels: &'a IndexRows,
+    seed: SeedStream,
+}
+
+impl OneTree<'_> {
+    fn run(
+        &self,
+        work: &WorkFolder,
+        progress: &dyn Progress,
+        times: &mut StageTimes,
+    ) -> Result<()> {
+        let LinearTrainer {
+            features,
+            space,
+            config,
+            ..
+        } = *self.trainer;
+        let of_all = format!("{} of {}", self.number + 1, config.num_trees);
+        let started = Instant::now();
+        progress.start(&format!("label tree {of_all}"), None);
+        let tree = build(self.label_vectors, space, &config.tree, self.seed)?;
+        progress.finish(&format!("{} nodes", tree.num_nodes()));
+        times.trees_s += started.elapsed().as_secs_f64();
+
+        let started = Instant::now();
+        progress.start(
+            &format!("classifiers {of_all}"),
+            Some(tree.num_nodes() as u64),
+        );
+        let mut file = TreeFileWriter::create(&work.path(&tree_file_name(self.number)), &tree)?;
+        let training = TreeTraining {
+            documents: features,
+            documents_of_labels: self.documents_of_labels,
+            tree: &tree,
+            config,
+            seed: self.seed,
+        };
+        training.run(progress, |chunks| file.push_node(chunks))?;
+        file.finish()?;
+        progress.finish(&format!("{} labels", space.len()));
+        times.classifiers_s += started.elapsed().as_secs_f64();
+        Ok(())
+    }
+}

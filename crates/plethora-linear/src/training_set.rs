@@ -1,0 +1,130 @@
+//! From a stream of documents to feature rows, label rows and the label space, in one pass.
+
+use plethora_core::corpus::{Content, Document, Label, LabelSpace, LabelSpaceBuilder};
+use plethora_core::text::{TfIdf, TfIdfBuilder, TfIdfConfig};
+use plethora_core::{Error, IndexRows, Result, SparseMatrix, SparseVector};
+
+/// Documents whose texts are tokenised together.
+const DOCUMENTS_PER_BATCH: usize = 4096;
+
+/// What a linear system is trained on.
+#[derive(Debug)]
+pub struct TrainingSet {
+    /// One row of unit length a document.
+    pub features: SparseMatrix,
+    /// The labels of each document.
+    pub labels_of_documents: IndexRows,
+    /// All labels of the documents.
+    pub space: LabelSpace,
+    /// How texts became features; absent where the corpus brought features of its own.
+    pub tfidf: Option<TfIdf>,
+    /// Documents without labels, which were left out.
+    pub num_without_labels: u64,
+}
+
+/// Takes documents one by one; texts are tokenised in batches and then forgotten.
+pub struct TrainingSetBuilder {
+    space: LabelSpaceBuilder,
+    labels_of_documents: IndexRows,
+    num_without_labels: u64,
+    text: TfIdfBuilder,
+    waiting_texts: Vec<String>,
+    rows: Vec<SparseVector>,
+    num_texts: u64,
+}
+
+impl TrainingSetBuilder {
+    /// An empty set whose texts will become features as `text` says.
+    pub fn new(text: TfIdfConfig) -> Result<Self> {
+        Ok(Self {
+            space: LabelSpaceBuilder::default(),
+            labels_of_documents: IndexRows::default(),
+            num_without_labels: 0,
+            text: TfIdfBuilder::new(text)?,
+            waiting_texts: Vec::new(),
+            rows: Vec::new(),
+            num_texts: 0,
+        })
+    }
+
+    /// Adds a document; one without labels is counted and left out.
+    pub fn add(&mut self, document: Document) -> Result<()> {
+        if document.labels.is_empty() {
+            self.num_without_labels += 1;
+            return Ok(());
+        }
+        let labels = self.space.add(&document);
+        self.labels_of_documents.push(labels);
+        match document.content {
+            Content::Text(text) => {
+                self.num_texts += 1;
+                self.waiting_texts.push(text);
+                if self.waiting_texts.len() >= DOCUMENTS_PER_BATCH {
+                    self.text.push_batch(&self.waiting_texts);
+                    self.waiting_texts.clear();
+                }
+            }
+            Content::Features(features) => self.rows.push(features),
+        }
+        if self.num_texts > 0 && !self.rows.is_empty() {
+            return Err(Error::Data(
+                "some documents have text and others only features".into(),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Number of documents with labels so far.
+    pub fn num_documents(&self) -> usize {
+        self.labels_of_documents.num_rows()
+    }
+
+    /// Fits the features and puts the labels in order. Documents with features of their own have
+    /// `num_features` of them, or as many as occur.
+    pub fn finish(
+        mut self,
+        vocabulary: &[Label],
+        num_features: Option<usize>,
+    ) -> Result<TrainingSet> {
+        if self.labels_of_documents.num_rows() == 0 {
+            return Err(Error::Data(match self.num_without_labels {
+                0 => "there are no documents to train on".into(),
+                count => format!("none of the {count} documents has a label to train on"),
+            }));
+        }
+        let (features, tfidf) = if self.rows.is_empty() {
+            self.text.push_batch(&self.waiting_texts);
+            let (tfidf, features) = self.text.finish()?;
+            (features, Some(tfidf))
+        } else {
+            (matrix(&self.rows, num_features), None)
+        };
+        if features.num_columns() == 0 {
+            return Err(Error::Data(
+                "the documents have no features: every term occurs in fewer documents than \
+                 text.min_df asks for"
+                    .into(),
+            ));
+        }
+        let (space, final_ids) = self.space.finish(vocabulary);
+        self.labels_of_documents
+            .remap(|label| final_ids[label as usize].0);
+        Ok(TrainingSet {
+            features,
+            labels_of_documents: self.labels_of_documents,
+            space,
+            tfidf,
+            num_without_labels: self.num_without_labels,
+        })
+    }
+}
+
+fn matrix(rows: &[SparseVector], num_features: Option<usize>) -> SparseMatrix {
+    let occurring = rows.iter().filter_map(|row| row.columns.last()).max();
+    let needed = occurring.map_or(0, |&column| column as usize + 1);
+    let mut builder = SparseMatrix::builder(num_features.unwrap_or(needed).max(needed));
+    rows.iter().for_each(|row| builder.push(row.as_row()));
+    let mut matrix = builder.finish();
+    matrix.normalize_rows();
+    matrix
+}
