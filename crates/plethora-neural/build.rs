@@ -8,7 +8,7 @@
 //! -Wl,--enable-new-dtags,-rpath,$ORIGIN/lib,-rpath,LIBTORCH_LIB
 //! ```
 //!
-//! New tags, because LD_LIBRARY_PATH wins over them: that is how the same program runs with the
+//! New tags, because `LD_LIBRARY_PATH` wins over them: that is how the same program runs with the
 //! CUDA build of libtorch. `$ORIGIN/lib` comes first, for a program shipped with its libraries.
 
 fn main() {

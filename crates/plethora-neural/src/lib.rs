@@ -2,7 +2,7 @@
 //! build without it.
 //!
 //! `cargo xtask setup` gets the CPU libraries that this crate links to. The same program uses a GPU
-//! when LD_LIBRARY_PATH leads to a CUDA build of the same version, see [`Device`].
+//! when `LD_LIBRARY_PATH` leads to a CUDA build of the same version, see [`Device`].
 
 mod device;
 mod error;

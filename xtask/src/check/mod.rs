@@ -7,10 +7,12 @@ use std::path::Path;
 
 use crate::{Result, process, setup};
 
+type Check = fn(&Path) -> Result<()>;
+
 /// Runs all checks, and reports every one that failed.
 pub(crate) fn run(root: &Path) -> Result<()> {
     setup::run(root)?;
-    let checks: [(&str, fn(&Path) -> Result<()>); 5] = [
+    let checks: [(&str, Check); 5] = [
         ("formatting", formatting),
         ("crate graph", crate_graph::check),
         ("paths in ARCHITECTURE.md", architecture::check),

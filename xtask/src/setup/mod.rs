@@ -1,8 +1,8 @@
 //! `cargo xtask setup`: libtorch for the neural crate, in `.libtorch`.
 //!
-//! libtorch comes from the PyPI wheel of torch. That one is built for CUDA, but its CPU part stands
-//! alone, so we keep that and leave 2.7 GB of CUDA libraries where they are. The result lies in the
-//! user's cache, so that the next clone on the machine only links to it.
+//! libtorch comes from the wheel of torch in the Python package index. That one is built for CUDA,
+//! but its CPU part stands alone, so we keep that and leave 2.7 GB of CUDA libraries where they are.
+//! The result lies in the user's cache, so that the next clone on the machine only links to it.
 
 mod cache;
 mod own;
@@ -12,7 +12,7 @@ use std::path::Path;
 
 use crate::Result;
 
-/// Libraries a complete `lib` folder has. libtorch_cpu.so of the wheel wants the two CUDA ones to
+/// Libraries a complete `lib` folder has. `libtorch_cpu.so` of the wheel wants the two CUDA ones to
 /// be there, though it does not call them on a machine without a GPU.
 const LIBRARIES: [&str; 6] = [
     "libtorch_cpu.so",
