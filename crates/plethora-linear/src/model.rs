@@ -130,7 +130,7 @@ impl LinearModel {
                 beam: options.beam.unwrap_or(self.config.beam).max(1),
             };
             for (scored, reached) in candidates.iter_mut().zip(search.run(rows, table)) {
-                scored.extend(self.best(reached, limit));
+                scored.extend(self.best(&reached, limit));
             }
         }
         candidates
@@ -140,7 +140,7 @@ impl LinearModel {
     }
 
     /// The `limit` best labels of one tree, with probabilities.
-    fn best(&self, reached: Vec<Reached>, limit: usize) -> Vec<ScoredLabel> {
+    fn best(&self, reached: &[Reached], limit: usize) -> Vec<ScoredLabel> {
         let log_score = |reached: &Reached| {
             self.config.path_weight * reached.path_log_score + reached.log_score
         };
@@ -151,9 +151,9 @@ impl LinearModel {
             })
             .collect();
         keep_best(&mut scored, limit);
-        scored
-            .iter_mut()
-            .for_each(|scored| scored.score = scored.score.exp());
+        for scored in &mut scored {
+            scored.score = scored.score.exp();
+        }
         scored
     }
 
@@ -177,6 +177,10 @@ impl LinearModel {
     }
 }
 
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature that sorting asks for"
+)]
 /// Higher scores first; equal ones by label.
 fn by_rank(left: &ScoredLabel, right: &ScoredLabel) -> std::cmp::Ordering {
     right

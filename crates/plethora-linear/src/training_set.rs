@@ -123,7 +123,9 @@ fn matrix(rows: &[SparseVector], num_features: Option<usize>) -> SparseMatrix {
     let occurring = rows.iter().filter_map(|row| row.columns.last()).max();
     let needed = occurring.map_or(0, |&column| column as usize + 1);
     let mut builder = SparseMatrix::builder(num_features.unwrap_or(needed).max(needed));
-    rows.iter().for_each(|row| builder.push(row.as_row()));
+    for row in rows {
+        builder.push(row.as_row());
+    }
     let mut matrix = builder.finish();
     matrix.normalize_rows();
     matrix
