@@ -1,2 +1,42 @@
-//! (to be written)
-fn main() {}
+//! The command line of Plethora: typed arguments become settings, settings become work. Results go
+//! to standard output, everything else to standard error.
+
+mod args;
+mod commands;
+mod data_args;
+mod environment;
+mod evaluation;
+mod failure;
+mod figures;
+mod interrupt;
+mod logging;
+mod metrics_table;
+mod prediction_writer;
+mod progress_bar;
+mod progress_lines;
+mod resources;
+mod results;
+mod session;
+mod settings;
+mod training;
+
+use std::panic;
+use std::process::ExitCode;
+
+use args::Cli;
+use failure::ExitStatus;
+
+fn main() -> ExitCode {
+    failure::install_panic_hook();
+    let cli = match Cli::read() {
+        Ok(cli) => cli,
+        Err(error) => return failure::report_usage(&error).into(),
+    };
+    match panic::catch_unwind(|| commands::run(cli)) {
+        Ok(Ok(())) => ExitStatus::Success,
+        Ok(Err(error)) => failure::report(&error),
+        // The hook has told the user.
+        Err(_) => ExitStatus::Failure,
+    }
+    .into()
+}

@@ -1,8 +1,8 @@
 //! A trained linear system: ranks labels for feature rows.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use plethora_core::artifact::ModelReader;
+use plethora_core::artifact::{ModelReader, WorkFolder};
 use plethora_core::{Error, LabelId, Result, ScoredLabel, SparseMatrix, SparseRow};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -50,31 +50,37 @@ impl LinearModel {
         num_features: usize,
         num_labels: usize,
     ) -> Result<Self> {
+        let paths: Vec<PathBuf> = Self::file_names(&config)
+            .iter()
+            .map(|name| folder.path(name))
+            .collect::<Result<_>>()?;
+        Self::open_files(&paths, config, num_features, num_labels)
+    }
+
+    /// Opens the trees of a training run that is complete but not saved yet.
+    pub fn open_unsaved(
+        work: &WorkFolder,
+        config: LinearConfig,
+        num_features: usize,
+        num_labels: usize,
+    ) -> Result<Self> {
+        let paths: Vec<PathBuf> = Self::file_names(&config)
+            .iter()
+            .map(|name| work.path(name))
+            .collect();
+        Self::open_files(&paths, config, num_features, num_labels)
+    }
+
+    fn open_files(
+        paths: &[PathBuf],
+        config: LinearConfig,
+        num_features: usize,
+        num_labels: usize,
+    ) -> Result<Self> {
         config.validate()?;
-        let open = |name: String| {
-            let path: PathBuf = folder.path(&name)?;
-            let tree = TreeFile::open(&path)?;
-            let features = tree.weights().features;
-            if features
-                .iter()
-                .any(|&feature| feature as usize >= num_features)
-            {
-                return Err(Error::model(
-                    &path,
-                    "has weights for features the model does not know",
-                ));
-            }
-            if tree.label_bound() > num_labels {
-                return Err(Error::model(
-                    &path,
-                    "has labels that the model does not know",
-                ));
-            }
-            Ok(tree)
-        };
-        let trees = Self::file_names(&config)
-            .into_iter()
-            .map(open)
+        let trees = paths
+            .iter()
+            .map(|path| open_tree(path, num_features, num_labels))
             .collect::<Result<_>>()?;
         Ok(Self {
             config,
@@ -175,6 +181,27 @@ impl LinearModel {
         means.sort_unstable_by(by_rank);
         means
     }
+}
+
+fn open_tree(path: &Path, num_features: usize, num_labels: usize) -> Result<TreeFile> {
+    let tree = TreeFile::open(path)?;
+    let features = tree.weights().features;
+    if features
+        .iter()
+        .any(|&feature| feature as usize >= num_features)
+    {
+        return Err(Error::model(
+            path,
+            "has weights for features the model does not know",
+        ));
+    }
+    if tree.label_bound() > num_labels {
+        return Err(Error::model(
+            path,
+            "has labels that the model does not know",
+        ));
+    }
+    Ok(tree)
 }
 
 #[expect(

@@ -1,7 +1,6 @@
 //! Whole training runs: equal for any number of threads, resumable by the tree, interruptible.
 #![expect(clippy::unwrap_used, reason = "tests stop where something is wrong")]
 
-
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};

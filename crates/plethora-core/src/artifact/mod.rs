@@ -21,6 +21,7 @@
 //! ```
 
 mod arrays;
+mod details;
 mod labels;
 mod manifest;
 mod model_card;
@@ -31,6 +32,7 @@ mod work_folder;
 mod write;
 
 pub use arrays::{ArrayFileWriter, ArrayId, Dtype, Element, MappedArray, MappedArrays};
+pub use details::ModelDetails;
 pub use labels::{LABELS_FILE, load_label_space, save_label_space};
 pub use manifest::{FORMAT_VERSION, FileEntry, MANIFEST_FILE, Manifest};
 pub use model_card::{CardMetrics, MODEL_CARD_FILE, ModelCard};

@@ -45,6 +45,14 @@ impl ModelWriter {
         })
     }
 
+    /// Fails as [`create`](Self::create) would where `target` is taken, and writes nothing: to be
+    /// asked before the work that leads to a model.
+    pub fn check_target(target: &Path, replace: bool) -> Result<()> {
+        let target = resolve(target);
+        parent_and_name(&target)?;
+        check_replaceable(&target, replace)
+    }
+
     /// Where the file `name` (`labels.jsonl`, `tree-0/weights.safetensors`) is to be written until
     /// the model is finished.
     pub fn path(&self, name: &str) -> PathBuf {

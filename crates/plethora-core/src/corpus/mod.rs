@@ -21,6 +21,7 @@ pub use filter::Filter;
 pub use format::Format;
 pub use label_space::{Label, LabelSpace, LabelSpaceBuilder};
 pub use options::{ReadOptions, WriteOptions};
+pub use output::Output;
 pub use reader::CorpusReader;
 pub use split::{Fractions, RandomSplit, SplitMethod, split};
 pub use vocabulary::read_vocabulary;

@@ -33,6 +33,9 @@ pub struct ReadOptions {
     pub docs_limit: Option<u64>,
     /// Accept documents that share an id.
     pub allow_duplicate_ids: bool,
+    /// Labels are of no interest: lines of no known format are texts, one a line, label numbers
+    /// need no label file, and nothing is said about missing labels.
+    pub texts_only: bool,
 }
 
 impl Default for ReadOptions {
@@ -49,6 +52,7 @@ impl Default for ReadOptions {
             index_base: None,
             docs_limit: None,
             allow_duplicate_ids: false,
+            texts_only: false,
         }
     }
 }

@@ -13,7 +13,7 @@ const XZ_LEVEL: u32 = 6;
 const ZSTD_LEVEL: i32 = 3;
 
 /// A file in the making, compressed as its suffix says. Dropped before its end, it leaves nothing.
-pub(super) struct Output {
+pub struct Output {
     path: PathBuf,
     encoder: Option<Encoder>,
     /// The name until the file is complete; `None` for streams and devices.
@@ -21,8 +21,9 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// Starts a file, or standard output for `-`.
-    pub(super) fn create(path: &Path, replace: bool) -> Result<Self> {
+    /// Starts a file, or standard output for `-`. A file that exists is an error unless it may be
+    /// replaced.
+    pub fn create(path: &Path, replace: bool) -> Result<Self> {
         if is_standard_stream(path) {
             let encoder = Encoder::new(Sink::Stdout(io::stdout()), Path::new(""));
             let encoder = encoder.map_err(Error::write(path))?;
@@ -59,7 +60,7 @@ impl Output {
     }
 
     /// Appends bytes.
-    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
+    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
         let encoder = self
             .encoder
             .as_mut()
@@ -71,7 +72,7 @@ impl Output {
     }
 
     /// Completes the file on the disk and gives it its name.
-    pub(super) fn finish(mut self) -> Result<()> {
+    pub fn finish(mut self) -> Result<()> {
         let encoder = self.encoder.take().expect("an output is finished once");
         encoder.finish().map_err(Error::write(&self.path))?;
         if let Some(temporary) = &self.temporary {
@@ -79,6 +80,15 @@ impl Output {
             self.temporary = None;
         }
         Ok(())
+    }
+}
+
+impl std::fmt::Debug for Output {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Output")
+            .field("path", &self.path)
+            .finish_non_exhaustive()
     }
 }
 

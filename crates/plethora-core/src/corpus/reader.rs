@@ -41,6 +41,7 @@ pub struct CorpusReader {
     num_rows: u64,
     num_documents: u64,
     has_labels: bool,
+    texts_only: bool,
     is_finished: bool,
     warnings: Vec<String>,
     skipped: BTreeMap<&'static str, u64>,
@@ -74,6 +75,7 @@ impl CorpusReader {
             num_rows: 0,
             num_documents: 0,
             has_labels: false,
+            texts_only: options.texts_only,
             is_finished: false,
             warnings,
             skipped: BTreeMap::new(),
@@ -189,7 +191,7 @@ impl CorpusReader {
             };
             return Err(self.origin.error(None, message));
         }
-        if self.format == Format::Jsonl && !self.has_labels {
+        if self.format == Format::Jsonl && !self.has_labels && !self.texts_only {
             self.warnings
                 .push("no document has labels; --label-field names their field".into());
         }

@@ -89,6 +89,10 @@ fn detect_lines(lines: &[&str], options: &ReadOptions) -> Result<Format, String>
     if all(text2text::is_typical) {
         return Ok(Format::Text2Text);
     }
+    // Tabs would be columns, and which of them is the text cannot be told.
+    if options.texts_only && !lines.iter().all(|line| line.contains('\t')) {
+        return Ok(Format::TextPair);
+    }
     Err(unknown(lines))
 }
 
@@ -219,6 +223,18 @@ mod tests {
             ..ReadOptions::default()
         };
         assert_eq!(detect_text(text, &options), Ok(Format::TextPair));
+    }
+
+    #[test]
+    fn plain_lines_are_texts_where_labels_are_of_no_interest() {
+        let options = ReadOptions {
+            texts_only: true,
+            ..ReadOptions::default()
+        };
+        assert_eq!(detect_text("The sea\n", &options), Ok(Format::TextPair));
+        assert!(detect_text("sea\tThe sea\n", &options).is_err());
+        let json = "{\"text\": \"The sea\"}\n";
+        assert_eq!(detect_text(json, &options), Ok(Format::Jsonl));
     }
 
     #[test]

@@ -13,13 +13,16 @@ pub(super) struct LabelFile {
 }
 
 impl LabelFile {
-    /// Reads the label file of a format that cannot do without it; `needs` says so.
+    /// Reads the label file of a format whose labels mean nothing without it; `needs` says so.
     pub(super) fn open_required(
         options: &ReadOptions,
         origin: &Origin,
         needs: &str,
-    ) -> Result<Self> {
-        Self::open(options)?.ok_or_else(|| missing_labels_file(origin, needs))
+    ) -> Result<Option<Self>> {
+        match Self::open(options)? {
+            None if !options.texts_only => Err(missing_labels_file(origin, needs)),
+            label_file => Ok(label_file),
+        }
     }
 
     /// Reads the label file, where there is one.

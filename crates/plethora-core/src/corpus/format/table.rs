@@ -59,7 +59,7 @@ impl Table {
             None => CellSplitter::Undecided,
         };
         let mut warnings = Vec::new();
-        if labels.is_none() {
+        if labels.is_none() && !options.texts_only {
             let found = header.join(", ");
             warnings.push(format!(
                 "no column `{LABELS}`, so no labels; columns found: {found}"

@@ -12,7 +12,8 @@ const RELEVANCE: &str = "::";
 /// Reads [`Format::Text2Text`](super::Format::Text2Text).
 pub(super) struct Text2Text {
     lines: Lines,
-    label_file: LabelFile,
+    /// Absent where labels are of no interest.
+    label_file: Option<LabelFile>,
 }
 
 impl Text2Text {
@@ -22,7 +23,7 @@ impl Text2Text {
         Ok(Self { lines, label_file })
     }
 
-    fn document(line: &str, label_file: &LabelFile) -> Result<RawDocument, String> {
+    fn document(line: &str, label_file: Option<&LabelFile>) -> Result<RawDocument, String> {
         let (numbers, text) = line
             .split_once('\t')
             .ok_or("expected label numbers, a tab, and text")?;
@@ -30,7 +31,7 @@ impl Text2Text {
             .split(',')
             .map(|number| number.split(RELEVANCE).next().unwrap_or_default().trim())
             .filter(|number| !number.is_empty())
-            .map(|number| label_file.key(number))
+            .filter_map(|number| label_file.map(|file| file.key(number)))
             .collect();
         Ok(RawDocument {
             id: None,
@@ -48,7 +49,7 @@ impl RowReader for Text2Text {
         if line.trim_ascii().is_empty() {
             return Ok(Some(Row::Blank));
         }
-        let document = Self::document(line, &self.label_file);
+        let document = Self::document(line, self.label_file.as_ref());
         document
             .map(|document| Some(Row::Document(document)))
             .map_err(|message| self.lines.error(message))
@@ -59,7 +60,7 @@ impl RowReader for Text2Text {
     }
 
     fn vocabulary(&self) -> &[Label] {
-        self.label_file.labels()
+        self.label_file.as_ref().map_or(&[], LabelFile::labels)
     }
 }
 

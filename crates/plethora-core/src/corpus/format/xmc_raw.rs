@@ -16,7 +16,8 @@ pub(super) struct XmcRaw {
     lines: Lines,
     fields: JsonFields,
     filter: RowFilter,
-    label_file: LabelFile,
+    /// Absent where labels are of no interest.
+    label_file: Option<LabelFile>,
 }
 
 impl XmcRaw {
@@ -48,11 +49,10 @@ impl XmcRaw {
     }
 
     fn document(&self, mut row: JsonRow) -> Result<RawDocument, String> {
-        let labels: Result<_, String> = row
-            .labels
-            .iter()
-            .map(|number| self.label_file.key(number))
-            .collect();
+        let labels: Result<_, String> = match &self.label_file {
+            Some(file) => row.labels.iter().map(|number| file.key(number)).collect(),
+            None => Ok(Vec::new()),
+        };
         Ok(RawDocument {
             content: Content::Text(row.take_text()),
             id: row.id,
@@ -86,7 +86,7 @@ impl RowReader for XmcRaw {
     }
 
     fn vocabulary(&self) -> &[Label] {
-        self.label_file.labels()
+        self.label_file.as_ref().map_or(&[], LabelFile::labels)
     }
 
     fn explain_filter(&self) -> Option<String> {

@@ -1,0 +1,138 @@
+//! `eval`: how good a model is on documents whose labels are known.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use plethora_core::corpus::Output;
+use plethora_core::metrics::EvaluationConfig;
+use plethora_core::{Error, Result};
+use plethora_predict::Predictor;
+
+use crate::data_args::DataArgs;
+use crate::evaluation::{EvaluationRun, MeasuredModel};
+use crate::session::Session;
+use crate::{metrics_table, results};
+
+const EXAMPLES: &str = "\
+Examples:
+  plethora eval model test.jsonl
+  plethora eval model books.jsonl --where split=test -k 1,3,5,10 --per-label labels.tsv
+  plethora eval model amazon-test.txt --a 0.6 --b 2.6 --json";
+
+/// Measure a model on documents with labels
+#[derive(Debug, Args)]
+#[command(visible_aliases = ["test", "evaluate"], after_help = EXAMPLES)]
+pub(crate) struct EvalArgs {
+    /// Model folder
+    model: PathBuf,
+
+    /// Corpus with true labels; - is standard input
+    data: PathBuf,
+
+    /// Depths of the ranking to measure at
+    #[arg(
+        short = 'k',
+        long = "top-k",
+        visible_alias = "limit",
+        value_name = "K,..."
+    )]
+    #[arg(value_delimiter = ',', default_values_t = EvaluationConfig::default().ks)]
+    top_k: Vec<usize>,
+
+    /// Labels from this score on count as assigned, for F1 and --per-label
+    #[arg(short, long, value_name = "SCORE", default_value_t = EvaluationConfig::default().threshold)]
+    threshold: f32,
+
+    /// A of the propensity model
+    #[arg(long, value_name = "A", default_value_t = EvaluationConfig::default().a)]
+    a: f64,
+
+    /// B of the propensity model
+    #[arg(long, value_name = "B", default_value_t = EvaluationConfig::default().b)]
+    b: f64,
+
+    /// Labels to rank a document; at least the largest K
+    #[arg(long, value_name = "N")]
+    depth: Option<usize>,
+
+    /// Tree nodes kept a level, if not those the model was trained with
+    #[arg(short, long, value_name = "N")]
+    beam: Option<usize>,
+
+    /// Write a table of all labels to this file, tab-separated
+    #[arg(long, value_name = "FILE")]
+    per_label: Option<PathBuf>,
+
+    /// Write the metrics to this file as JSON
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Replace files that exist
+    #[arg(long)]
+    force: bool,
+
+    /// Print the metrics as JSON
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    input: DataArgs,
+}
+
+impl EvalArgs {
+    /// Evaluates and reports.
+    pub(crate) fn run(&self, session: &Session) -> anyhow::Result<()> {
+        let run = EvaluationRun {
+            config: EvaluationConfig {
+                ks: self.top_k.clone(),
+                a: self.a,
+                b: self.b,
+                threshold: self.threshold,
+            },
+            beam: self.beam,
+            depth: self.depth,
+        };
+        run.config.validate()?;
+        // Outputs that cannot be written are told before the work, not after it.
+        let output = self.create(self.output.as_deref())?;
+        let per_label = self.create(self.per_label.as_deref())?;
+        let predictor = Predictor::open(&self.model)?;
+        let reader = self.input.open(&self.data)?;
+        let measured = run.run(&predictor, reader, &self.data, session)?;
+        if let (Some(file), Some(path)) = (per_label, &self.per_label) {
+            write_labels(file, path, &measured, &predictor)?;
+        }
+        if let Some(mut file) = output {
+            let text = serde_json::to_string_pretty(&measured)?;
+            file.write(text.as_bytes())?;
+            file.write(b"\n")?;
+            file.finish()?;
+        }
+        if self.json {
+            results::print_json(&measured)?;
+        } else {
+            results::print(&metrics_table::render(&measured))?;
+        }
+        Ok(())
+    }
+
+    fn create(&self, path: Option<&Path>) -> Result<Option<Output>> {
+        path.map(|path| Output::create(path, self.force))
+            .transpose()
+    }
+}
+
+fn write_labels(
+    mut file: Output,
+    path: &Path,
+    measured: &MeasuredModel,
+    predictor: &Predictor,
+) -> Result<()> {
+    let mut table = Vec::new();
+    measured
+        .evaluation
+        .write_labels(&mut table, |label| measured.describe(predictor, label))
+        .map_err(Error::write(path))?;
+    file.write(&table)?;
+    file.finish()
+}

@@ -1,0 +1,158 @@
+//! `info`: what is in a model folder.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::Args;
+use plethora_core::artifact::{ModelDetails, ModelReader};
+use plethora_linear::{CONFIG_FILE, METRICS_FILE};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::figures::{bytes, grouped, percent};
+use crate::results;
+
+const EXAMPLES: &str = "\
+Examples:
+  plethora info model
+  plethora info model --json | jq .config.seed";
+
+/// Metrics worth a line; `--json` has them all.
+const SHOWN_METRICS: [&str; 8] = [
+    "P@1", "P@3", "P@5", "R@5", "nDCG@5", "PSP@5", "microF1", "macroF1",
+];
+
+/// Show what a model folder holds, and check that it is undamaged
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct InfoArgs {
+    /// Model folder
+    model: PathBuf,
+
+    /// Print everything as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// All that is known of a model.
+#[derive(Serialize)]
+struct ModelInfo {
+    path: PathBuf,
+    format_version: u32,
+    program_version: String,
+    #[serde(flatten)]
+    details: ModelDetails,
+    size: u64,
+    files: Vec<FileInfo>,
+    config: Value,
+    metrics: Option<Value>,
+}
+
+#[derive(Serialize)]
+struct FileInfo {
+    name: String,
+    size: u64,
+    sha256: String,
+}
+
+impl InfoArgs {
+    /// Opens the model, which compares every file with its checksum, and tells.
+    pub(crate) fn run(&self) -> anyhow::Result<()> {
+        let info = self.read()?;
+        if self.json {
+            results::print_json(&info)?;
+        } else {
+            results::print(&info.render())?;
+        }
+        Ok(())
+    }
+
+    fn read(&self) -> plethora_core::Result<ModelInfo> {
+        let folder = ModelReader::open(&self.model)?;
+        let manifest = folder.manifest();
+        let files: Vec<FileInfo> = manifest
+            .files
+            .iter()
+            .map(|(name, entry)| FileInfo {
+                name: name.clone(),
+                size: entry.size,
+                sha256: entry.sha256.clone(),
+            })
+            .collect();
+        Ok(ModelInfo {
+            path: self.model.clone(),
+            format_version: manifest.format_version,
+            program_version: manifest.program_version.clone(),
+            details: ModelDetails::of(manifest)?,
+            size: files.iter().map(|file| file.size).sum(),
+            files,
+            config: folder.read_json(CONFIG_FILE)?,
+            metrics: match folder.contains(METRICS_FILE) {
+                true => Some(folder.read_json(METRICS_FILE)?),
+                false => None,
+            },
+        })
+    }
+}
+
+impl ModelInfo {
+    fn render(&self) -> String {
+        let details = &self.details;
+        let input = match details.takes_text {
+            true => "terms of texts",
+            false => "given with the documents",
+        };
+        let mut text = format!(
+            "model       {}\n\
+             system      {}\n\
+             written by  plethora {}, format {}\n\
+             labels      {}\n\
+             documents   {}\n\
+             features    {} ({input})\n\
+             size        {}, all files as the manifest says\n",
+            self.path.display(),
+            details.system,
+            self.program_version,
+            self.format_version,
+            grouped(details.num_labels),
+            grouped(details.num_documents),
+            grouped(details.num_features),
+            bytes(self.size),
+        );
+        text.push_str("\nfiles\n");
+        for file in &self.files {
+            let _ = writeln!(text, "  {:28} {:>12}", file.name, bytes(file.size));
+        }
+        text.push_str("\nsettings\n");
+        render_settings(&self.config, "", &mut text);
+        if let Some(metrics) = &self.metrics {
+            text.push_str("\nmetrics, in percent\n");
+            let shown = SHOWN_METRICS
+                .iter()
+                .filter_map(|key| Some((key, metrics.get(key)?.as_f64()?)));
+            for (key, value) in shown {
+                let _ = writeln!(text, "  {key:28} {:>12}", percent(value));
+            }
+        }
+        text
+    }
+}
+
+/// Settings by their dotted keys, as `--set` takes them.
+fn render_settings(value: &Value, key: &str, text: &mut String) {
+    match value {
+        Value::Object(entries) => {
+            for (name, entry) in entries {
+                let key = match key {
+                    "" => name.clone(),
+                    group => format!("{group}.{name}"),
+                };
+                render_settings(entry, &key, text);
+            }
+        }
+        value => {
+            let shown = value.as_str().map_or_else(|| value.to_string(), Into::into);
+            let _ = writeln!(text, "  {key:28} {shown:>12}");
+        }
+    }
+}

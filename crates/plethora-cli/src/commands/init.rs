@@ -1,0 +1,60 @@
+//! `init`: a commented file with all settings of a system.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use plethora_core::corpus::Output;
+use plethora_linear::{RECIPES, recipe};
+
+use crate::failure::UsageError;
+use crate::settings::nearest;
+
+const EXAMPLES: &str = "\
+Examples:
+  plethora init -o settings.toml
+  plethora init --system bonsai > bonsai.toml
+  plethora train books.jsonl -o model --config settings.toml";
+
+/// Write a commented file with all settings of a system
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct InitArgs {
+    /// System: wide-tree, parabel, bonsai or one-vs-all
+    #[arg(long, value_name = "NAME", default_value = RECIPES[0].0)]
+    system: String,
+
+    /// File to write to instead of standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    output: PathBuf,
+
+    /// Replace the file if it exists
+    #[arg(long)]
+    force: bool,
+}
+
+impl InitArgs {
+    /// Writes the recipe.
+    pub(crate) fn run(&self) -> anyhow::Result<()> {
+        let names = RECIPES.map(|(name, _)| name);
+        let Some(text) = recipe(&self.system) else {
+            let guess = nearest(&self.system, names)
+                .map(|guess| format!("did you mean `{guess}`? "))
+                .unwrap_or_default();
+            return Err(UsageError::new(format!(
+                "--system: unknown system `{}`; {guess}Systems: {}",
+                self.system,
+                names.join(", ")
+            ))
+            .into());
+        };
+        write_text(&self.output, text, self.force)?;
+        Ok(())
+    }
+}
+
+/// Writes a text file, or to standard output for `-`.
+pub(crate) fn write_text(path: &Path, text: &str, replace: bool) -> plethora_core::Result<()> {
+    let mut output = Output::create(path, replace)?;
+    output.write(text.as_bytes())?;
+    output.finish()
+}

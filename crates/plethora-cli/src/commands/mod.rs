@@ -1,0 +1,26 @@
+//! One file a verb: its arguments, and what it does with them.
+
+pub(crate) mod completions;
+pub(crate) mod eval;
+pub(crate) mod info;
+pub(crate) mod init;
+pub(crate) mod man;
+pub(crate) mod predict;
+pub(crate) mod train;
+
+use crate::args::{Cli, Verb};
+use crate::session::Session;
+
+/// Does what the command line says.
+pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
+    let session = Session::start(&cli.global)?;
+    match cli.verb {
+        Verb::Train(args) => args.run(&session),
+        Verb::Eval(args) => args.run(&session),
+        Verb::Predict(args) => args.run(&session),
+        Verb::Info(args) => args.run(),
+        Verb::Init(args) => args.run(),
+        Verb::Completions(args) => args.run(),
+        Verb::Man(args) => args.run(),
+    }
+}

@@ -1,0 +1,107 @@
+//! `predict`: the best labels of each document.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use plethora_core::ScoredLabel;
+use plethora_core::corpus::{CorpusReader, Output, ReadOptions};
+use plethora_predict::{Predictor, RankOptions};
+
+use crate::data_args::DataArgs;
+use crate::evaluation::for_each_batch;
+use crate::interrupt;
+use crate::prediction_writer::{PredictionFormat, PredictionWriter};
+use crate::session::Session;
+
+const EXAMPLES: &str = "\
+Examples:
+  plethora predict model new.jsonl -k 5
+  plethora predict model books.jsonl --where split=test --text-field title,text -o out.jsonl
+  echo 'A history of harbours' | plethora predict model - -k 3 --out-format annif
+  plethora predict model new.csv --threshold 0.3 --out-format csv > labels.csv";
+
+/// Standard output.
+const STDOUT: &str = "-";
+
+/// Rank labels for documents
+#[derive(Debug, Args)]
+#[command(visible_alias = "suggest", after_help = EXAMPLES)]
+pub(crate) struct PredictArgs {
+    /// Model folder
+    model: PathBuf,
+
+    /// Documents, of any format or one text a line; - is standard input
+    data: PathBuf,
+
+    /// Labels a document
+    #[arg(short = 'k', long = "top-k", visible_alias = "limit", value_name = "K")]
+    #[arg(default_value_t = 10)]
+    top_k: usize,
+
+    /// Leave out labels with a lower score
+    #[arg(short, long, value_name = "SCORE")]
+    threshold: Option<f32>,
+
+    /// Tree nodes kept a level, if not those the model was trained with
+    #[arg(short, long, value_name = "N")]
+    beam: Option<usize>,
+
+    /// File to write to instead of standard output; it appears when it is complete
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Form of the predictions
+    #[arg(long, value_name = "FORMAT", default_value = "jsonl")]
+    out_format: PredictionFormat,
+
+    /// Replace the output file if it exists
+    #[arg(long)]
+    force: bool,
+
+    #[command(flatten)]
+    input: DataArgs,
+}
+
+impl PredictArgs {
+    /// Predicts, batch by batch.
+    pub(crate) fn run(&self, session: &Session) -> anyhow::Result<()> {
+        let target = self.output.as_deref().unwrap_or(Path::new(STDOUT));
+        let predictor = Predictor::open(&self.model)?;
+        let options = ReadOptions {
+            texts_only: true,
+            ..self.input.to_options()
+        };
+        let reader = CorpusReader::open(&self.data, &options)?;
+        let output = Output::create(target, self.force)?;
+        if self.output.is_some() {
+            interrupt::install();
+        }
+        let mut writer = PredictionWriter::new(self.out_format, output, predictor.labels());
+        let rank = RankOptions {
+            top_k: self.top_k,
+            beam: self.beam,
+        };
+        let mut num_documents = 0;
+        session.progress().start("predicting", None);
+        for_each_batch(reader, session, |documents| {
+            for (document, mut ranking) in documents.iter().zip(predictor.rank(documents, rank)?) {
+                self.cut(&mut ranking);
+                writer.write(&document.id, &ranking)?;
+            }
+            num_documents += documents.len();
+            session.progress().advance(documents.len() as u64);
+            Ok(())
+        })?;
+        writer.finish()?;
+        session
+            .progress()
+            .finish(&format!("{num_documents} documents"));
+        Ok(())
+    }
+
+    fn cut(&self, ranking: &mut Vec<ScoredLabel>) {
+        if let Some(threshold) = self.threshold {
+            ranking.retain(|scored| scored.score >= threshold);
+        }
+    }
+}

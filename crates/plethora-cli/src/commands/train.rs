@@ -1,0 +1,273 @@
+//! `train`: from a corpus to a model.
+
+use std::env;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::Args;
+use plethora_core::Error;
+use plethora_core::artifact::WorkFolder;
+use plethora_core::corpus::{Filter, LabelSpaceBuilder};
+use plethora_linear::LinearConfig;
+use serde_json::json;
+
+use crate::data_args::{DataArgs, check_stdin, tell_warnings};
+use crate::failure::UsageError;
+use crate::figures::{bytes, duration, grouped};
+use crate::session::Session;
+use crate::settings::SettingsArgs;
+use crate::training::{Corpus, TrainingJob, TrainingReport};
+use crate::{interrupt, metrics_table, results};
+
+const EXAMPLES: &str = "\
+Examples:
+  plethora train books.jsonl -o model
+  plethora train books.jsonl -o model --text-field title,abstract --where split=train \\
+      --valid books.jsonl --valid-where split=dev
+  plethora train texts.txt --labels-file labels.txt -o model --system parabel --seed 7
+  plethora train books.csv -o model --config my.toml --set tree.max_leaf=50 --force
+  plethora train books.jsonl -o model --resume     after Ctrl-C or a crash";
+
+/// Train a model
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct TrainArgs {
+    /// Corpus to learn from; - is standard input
+    data: PathBuf,
+
+    /// Folder for the model
+    #[arg(short, long, value_name = "FOLDER")]
+    output: PathBuf,
+
+    /// Corpus to measure the model on; the metrics are kept in the model
+    #[arg(long, value_name = "DATA")]
+    valid: Option<PathBuf>,
+
+    /// As --where, for --valid; it replaces the --where of the same field
+    #[arg(long, value_name = "FIELD=VALUE", requires = "valid")]
+    valid_where: Vec<Filter>,
+
+    /// As --labels-file, for --valid
+    #[arg(long, value_name = "FILE", requires = "valid")]
+    valid_labels_file: Option<PathBuf>,
+
+    /// File with names of the labels: TSV, CSV, JSON, or SKOS as Turtle or RDF/XML
+    #[arg(long, value_name = "FILE")]
+    vocabulary: Option<PathBuf>,
+
+    /// Replace the model if there is one
+    #[arg(long)]
+    force: bool,
+
+    /// Go on with an interrupted run of the same data and settings
+    #[arg(long)]
+    resume: bool,
+
+    /// Show the settings and what is in the data, and train nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Print the summary as JSON
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    settings: SettingsArgs,
+
+    #[command(flatten)]
+    input: DataArgs,
+}
+
+impl TrainArgs {
+    /// Trains, or shows what would be trained.
+    pub(crate) fn run(&self, session: &Session) -> anyhow::Result<()> {
+        let job = self.job()?;
+        if self.dry_run {
+            return self.show(&job, session);
+        }
+        interrupt::install();
+        let report = job
+            .run(session)
+            .map_err(|error| explain_resume(error, &self.output))?;
+        if self.json {
+            results::print_json(&report)?;
+        } else {
+            results::print(&summary(&report))?;
+        }
+        Ok(())
+    }
+
+    fn job(&self) -> anyhow::Result<TrainingJob> {
+        let config = self.settings.resolve()?;
+        let data = Corpus {
+            path: self.data.clone(),
+            options: self.input.to_options(),
+        };
+        let valid = self.valid.as_ref().map(|path| self.valid_corpus(path));
+        if let Some(valid) = &valid {
+            check_stdin(&[&data.path, &valid.path])?;
+            if valid.path == data.path && valid.options.filters == data.options.filters {
+                return Err(UsageError::new(
+                    "--valid: these are the documents to train on; \
+                     choose others with --where and --valid-where",
+                )
+                .into());
+            }
+        }
+        Ok(TrainingJob {
+            data,
+            valid,
+            vocabulary: self.vocabulary.clone(),
+            output: self.output.clone(),
+            config,
+            replaces: self.force,
+            resumes: self.resume,
+        })
+    }
+
+    fn valid_corpus(&self, path: &Path) -> Corpus {
+        let mut options = self.input.to_options();
+        let is_replaced =
+            |filter: &Filter| self.valid_where.iter().any(|own| own.field == filter.field);
+        options.filters.retain(|filter| !is_replaced(filter));
+        options.filters.extend(self.valid_where.iter().cloned());
+        options.docs_limit = None;
+        if self.valid_labels_file.is_some() {
+            options.labels_path.clone_from(&self.valid_labels_file);
+        }
+        Corpus {
+            path: path.to_owned(),
+            options,
+        }
+    }
+
+    fn show(&self, job: &TrainingJob, session: &Session) -> anyhow::Result<()> {
+        let facts = DataFacts::read(&job.data, session)?;
+        if self.json {
+            results::print_json(&json!({
+                "config": job.config,
+                "format": facts.format,
+                "n_documents": facts.num_documents,
+                "n_documents_without_labels": facts.num_without_labels,
+                "n_labels": facts.num_labels,
+                "n_assignments": facts.num_assignments,
+            }))?;
+        } else {
+            results::print(&facts.render(&job.data.path, &job.config)?)?;
+        }
+        Ok(())
+    }
+}
+
+/// What a dry run tells about the data.
+struct DataFacts {
+    format: String,
+    num_documents: u64,
+    num_without_labels: u64,
+    num_labels: usize,
+    num_assignments: usize,
+}
+
+impl DataFacts {
+    fn read(corpus: &Corpus, session: &Session) -> anyhow::Result<Self> {
+        let mut reader = corpus.open()?;
+        let mut space = LabelSpaceBuilder::default();
+        let (mut num_documents, mut num_without_labels, mut num_assignments) = (0, 0, 0);
+        session.progress().start("reading", None);
+        while let Some(document) = reader.next().transpose()? {
+            num_documents += 1;
+            num_without_labels += u64::from(document.labels.is_empty());
+            num_assignments += space.add(&document).len();
+            session.progress().advance(1);
+        }
+        session
+            .progress()
+            .finish(&format!("{num_documents} documents"));
+        tell_warnings(&reader);
+        Ok(Self {
+            format: reader.format().to_string(),
+            num_documents,
+            num_without_labels,
+            num_labels: space.finish(&[]).0.len(),
+            num_assignments,
+        })
+    }
+
+    fn render(&self, path: &Path, config: &LinearConfig) -> anyhow::Result<String> {
+        let settings = toml::to_string(config).context("showing the settings")?;
+        let with_labels = (self.num_documents - self.num_without_labels).max(1);
+        Ok(format!(
+            "# {}: {} documents ({}), {} without labels, {} labels, {:.2} labels a document\n\
+             # Nothing was trained; these are the settings a run would have.\n\n{settings}",
+            path.display(),
+            grouped(self.num_documents),
+            self.format,
+            grouped(self.num_without_labels),
+            grouped(self.num_labels as u64),
+            self.num_assignments as f64 / with_labels as f64,
+        ))
+    }
+}
+
+/// Says how to go on, where something is left to go on with.
+fn explain_resume(error: Error, output: &Path) -> anyhow::Error {
+    let is_kept = WorkFolder::path_for(output).exists();
+    if !matches!(error, Error::Interrupted) || !is_kept {
+        return error.into();
+    }
+    let mut command: Vec<String> = env::args()
+        .map(|argument| quoted(&argument))
+        .filter(|argument| argument != "--resume")
+        .collect();
+    command.push("--resume".into());
+    anyhow::Error::from(error).context(format!(
+        "interrupted; to go on from the last complete tree: {}",
+        command.join(" ")
+    ))
+}
+
+/// An argument as a shell takes it.
+fn quoted(argument: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./=,:+@%".contains(c);
+    if !argument.is_empty() && argument.chars().all(is_plain) {
+        argument.to_owned()
+    } else {
+        format!("'{}'", argument.replace('\'', "'\\''"))
+    }
+}
+
+/// What a person wants to know when training is over.
+fn summary(report: &TrainingReport) -> String {
+    let seconds = &report.seconds;
+    let mut text = String::new();
+    if let Some(measured) = &report.metrics {
+        text = format!("{}\n", metrics_table::render(measured));
+    }
+    let memory = report
+        .peak_memory_bytes
+        .map_or_else(|| "unknown".to_owned(), bytes);
+    let _ = write!(
+        text,
+        "model       {} ({}, {})\n\
+         documents   {} ({} without labels left out)\n\
+         labels      {}\n\
+         features    {}\n\
+         time        {}: reading and features {}, trees {}, classifiers {}, saving {}\n\
+         resources   {} of CPU, {memory} of memory at most\n",
+        report.model.display(),
+        report.system,
+        bytes(report.model_bytes),
+        grouped(report.num_documents),
+        grouped(report.num_without_labels),
+        grouped(report.num_labels),
+        grouped(report.num_features),
+        duration(seconds.total),
+        duration(seconds.reading),
+        duration(seconds.trees),
+        duration(seconds.classifiers),
+        duration(seconds.saving),
+        duration(report.cpu_seconds),
+    );
+    text
+}

@@ -1,0 +1,118 @@
+//! The options of all commands that read corpora.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use plethora_core::corpus::{CorpusReader, Filter, Format, Label, ReadOptions, read_vocabulary};
+use plethora_core::{Error, Result};
+
+/// How to read a corpus.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Data")]
+pub(crate) struct DataArgs {
+    /// Format of the data; told by its content where not given
+    #[arg(short, long, value_parser = format_parser())]
+    pub(crate) format: Option<Format>,
+
+    /// Fields that hold the text, joined in this order (as title,text)
+    #[arg(long, value_name = "FIELD", value_delimiter = ',')]
+    pub(crate) text_field: Vec<String>,
+
+    /// Field that holds the labels
+    #[arg(long, value_name = "FIELD")]
+    pub(crate) label_field: Option<String>,
+
+    /// Field that holds the id
+    #[arg(long, value_name = "FIELD")]
+    pub(crate) id_field: Option<String>,
+
+    /// Keep rows whose field has this value; repeat it for more fields or values
+    #[arg(long = "where", value_name = "FIELD=VALUE")]
+    pub(crate) filters: Vec<Filter>,
+
+    /// Second file of formats that keep labels apart: label lines of text-pair, label matrix of
+    /// xmc-pair, the label file that the numbers of xmc-raw, text2text and xmc-libsvm count in
+    #[arg(long, visible_alias = "labels", value_name = "FILE")]
+    pub(crate) labels_file: Option<PathBuf>,
+
+    /// What stands between labels in one field or line
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) label_separator: Option<String>,
+
+    /// What marks a label in fastText files
+    #[arg(long, value_name = "TEXT", default_value_t = ReadOptions::default().label_prefix)]
+    pub(crate) label_prefix: String,
+
+    /// Number of the first feature in libsvm files without header: 0 or 1
+    #[arg(long, value_name = "N")]
+    pub(crate) index_base: Option<u8>,
+
+    /// Read no more than so many documents
+    #[arg(long, value_name = "N")]
+    pub(crate) docs_limit: Option<u64>,
+
+    /// Accept documents that share an id
+    #[arg(long)]
+    pub(crate) allow_duplicate_ids: bool,
+}
+
+impl DataArgs {
+    /// The same as the library's options.
+    pub(crate) fn to_options(&self) -> ReadOptions {
+        ReadOptions {
+            format: self.format,
+            text_fields: self.text_field.clone(),
+            label_field: self.label_field.clone(),
+            id_field: self.id_field.clone(),
+            filters: self.filters.clone(),
+            labels_path: self.labels_file.clone(),
+            label_separator: self.label_separator.clone(),
+            label_prefix: self.label_prefix.clone(),
+            index_base: self.index_base,
+            docs_limit: self.docs_limit,
+            allow_duplicate_ids: self.allow_duplicate_ids,
+            texts_only: false,
+        }
+    }
+
+    /// Opens a corpus.
+    pub(crate) fn open(&self, path: &Path) -> Result<CorpusReader> {
+        CorpusReader::open(path, &self.to_options())
+    }
+}
+
+/// Reads format names, and lists them in help and errors.
+pub(crate) fn format_parser() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse::<Format>())
+}
+
+/// Passes on what the reader decided for the user.
+pub(crate) fn tell_warnings(reader: &CorpusReader) {
+    for warning in reader.warnings() {
+        tracing::warn!("{warning}");
+    }
+    for (reason, count) in reader.skipped() {
+        tracing::warn!("{count} lines skipped: {reason}");
+    }
+}
+
+/// The names of labels, from a vocabulary file or else from the label file of the corpus.
+pub(crate) fn vocabulary(path: Option<&Path>, reader: &CorpusReader) -> Result<Vec<Label>> {
+    match path {
+        Some(path) => read_vocabulary(path),
+        None => Ok(reader.vocabulary().to_vec()),
+    }
+}
+
+/// Refuses two readers of standard input.
+pub(crate) fn check_stdin(paths: &[&Path]) -> Result<()> {
+    let num_streams = paths.iter().filter(|path| path.as_os_str() == "-").count();
+    if num_streams > 1 {
+        return Err(Error::config(
+            "-",
+            "standard input can be read once; name a file for the other",
+        ));
+    }
+    Ok(())
+}

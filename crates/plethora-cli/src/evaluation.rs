@@ -1,0 +1,216 @@
+//! Measuring a model on a corpus, batch by batch.
+
+use std::path::Path;
+
+use plethora_core::corpus::{CorpusReader, Document};
+use plethora_core::metrics::{Evaluation, EvaluationConfig, Evaluator};
+use plethora_core::{Error, LabelId, Result};
+use plethora_predict::{Predictor, RankOptions};
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+use crate::data_args::tell_warnings;
+use crate::resources::cpu_seconds;
+use crate::session::Session;
+
+/// Documents that are held and ranked together.
+pub(crate) const DOCUMENTS_PER_BATCH: usize = 4096;
+
+/// Labels ranked a document at least: what lies deeper hardly reaches a threshold.
+pub(crate) const MIN_DEPTH: usize = 20;
+
+/// What came out of an evaluation.
+#[derive(Debug, Serialize)]
+pub(crate) struct MeasuredModel {
+    /// All metrics.
+    #[serde(flatten)]
+    pub(crate) evaluation: Evaluation,
+    /// Labels ranked a document.
+    pub(crate) depth: usize,
+    /// Different true labels that training never saw.
+    #[serde(rename = "n_unseen_labels")]
+    pub(crate) num_unseen_labels: u64,
+    /// How often they are true.
+    #[serde(rename = "n_unseen_assignments")]
+    pub(crate) num_unseen_assignments: u64,
+    /// What ranking cost.
+    pub(crate) speed: Speed,
+    /// Keys of the labels beyond the model's, in the order of their ids.
+    #[serde(skip)]
+    unseen_keys: Vec<String>,
+}
+
+/// CPU time of prediction, in milliseconds a document.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct Speed {
+    /// Making features.
+    pub(crate) features_ms_cpu_per_doc: f64,
+    /// Ranking labels.
+    pub(crate) ranking_ms_cpu_per_doc: f64,
+}
+
+/// How to evaluate.
+#[derive(Debug, Clone)]
+pub(crate) struct EvaluationRun {
+    pub(crate) config: EvaluationConfig,
+    pub(crate) beam: Option<usize>,
+    /// Labels to rank a document, where more are wanted than the metrics need.
+    pub(crate) depth: Option<usize>,
+}
+
+impl EvaluationRun {
+    /// Ranks all documents of `reader`, which comes from `path`, and compares with their labels.
+    pub(crate) fn run(
+        &self,
+        predictor: &Predictor,
+        reader: CorpusReader,
+        path: &Path,
+        session: &Session,
+    ) -> Result<MeasuredModel> {
+        let largest_k = self.config.ks.iter().copied().max().unwrap_or(1);
+        let depth = self.depth.unwrap_or(MIN_DEPTH).max(largest_k);
+        let labels = predictor.labels();
+        let mut measuring = Measuring {
+            predictor,
+            options: RankOptions {
+                top_k: depth,
+                beam: self.beam,
+            },
+            evaluator: Evaluator::new(
+                self.config.clone(),
+                labels.train_counts(),
+                predictor.num_train_documents(),
+            )?,
+            unseen: FxHashMap::default(),
+            num_unseen_assignments: 0,
+            features_s: 0.0,
+            ranking_s: 0.0,
+        };
+        session.progress().start("evaluating", None);
+        for_each_batch(reader, session, |batch| {
+            measuring.add(batch)?;
+            session.progress().advance(batch.len() as u64);
+            Ok(())
+        })?;
+        let measured = measuring.finish(depth);
+        session.progress().finish(&format!(
+            "{} documents",
+            measured.evaluation.num_documents()
+        ));
+        let evaluation = &measured.evaluation;
+        if evaluation.num_documents() == evaluation.num_documents_without_labels() {
+            return Err(Error::input(
+                path,
+                None,
+                "no document has labels, so there is nothing to compare with; \
+                 --label-field names their field",
+            ));
+        }
+        Ok(measured)
+    }
+}
+
+/// Hands the documents of a corpus to `act` in batches; stops when the user asks to.
+pub(crate) fn for_each_batch(
+    mut reader: CorpusReader,
+    session: &Session,
+    mut act: impl FnMut(&[Document]) -> Result<()>,
+) -> Result<()> {
+    let mut batch = Vec::with_capacity(DOCUMENTS_PER_BATCH);
+    loop {
+        let next = reader.next().transpose()?;
+        let is_end = next.is_none();
+        batch.extend(next);
+        if batch.len() == DOCUMENTS_PER_BATCH || (is_end && !batch.is_empty()) {
+            session.check_interrupt()?;
+            act(&batch)?;
+            batch.clear();
+        }
+        if is_end {
+            tell_warnings(&reader);
+            return Ok(());
+        }
+    }
+}
+
+/// An evaluation under way.
+struct Measuring<'a> {
+    predictor: &'a Predictor,
+    options: RankOptions,
+    evaluator: Evaluator,
+    /// Ids of true labels that the model does not know; they follow the model's own.
+    unseen: FxHashMap<String, LabelId>,
+    num_unseen_assignments: u64,
+    features_s: f64,
+    ranking_s: f64,
+}
+
+impl Measuring<'_> {
+    fn add(&mut self, documents: &[Document]) -> Result<()> {
+        let start = cpu_seconds();
+        let rows = self.predictor.features(documents)?;
+        let featured = cpu_seconds();
+        let rankings = self.predictor.rank_rows(&rows, self.options);
+        self.ranking_s += cpu_seconds() - featured;
+        self.features_s += featured - start;
+        for (document, ranking) in documents.iter().zip(&rankings) {
+            let truth: Vec<LabelId> = document
+                .labels
+                .iter()
+                .map(|key| self.true_label(key))
+                .collect();
+            self.evaluator.add(&truth, ranking);
+        }
+        Ok(())
+    }
+
+    fn true_label(&mut self, key: &str) -> LabelId {
+        let labels = self.predictor.labels();
+        if let Some(id) = labels.id(key) {
+            return id;
+        }
+        self.num_unseen_assignments += 1;
+        let next = LabelId((labels.len() + self.unseen.len()) as u32);
+        match self.unseen.get(key) {
+            Some(&id) => id,
+            None => *self.unseen.entry(key.to_owned()).or_insert(next),
+        }
+    }
+
+    fn finish(self, depth: usize) -> MeasuredModel {
+        let mut unseen: Vec<(LabelId, String)> =
+            self.unseen.into_iter().map(|(key, id)| (id, key)).collect();
+        unseen.sort_unstable();
+        let evaluation = self.evaluator.finish();
+        let per_document = 1000.0 / evaluation.num_documents().max(1) as f64;
+        MeasuredModel {
+            depth,
+            num_unseen_labels: unseen.len() as u64,
+            num_unseen_assignments: self.num_unseen_assignments,
+            speed: Speed {
+                features_ms_cpu_per_doc: self.features_s * per_document,
+                ranking_ms_cpu_per_doc: self.ranking_s * per_document,
+            },
+            unseen_keys: unseen.into_iter().map(|(_, key)| key).collect(),
+            evaluation,
+        }
+    }
+}
+
+impl MeasuredModel {
+    /// Key and name of any label of the evaluation.
+    pub(crate) fn describe<'a>(
+        &'a self,
+        predictor: &'a Predictor,
+        label: LabelId,
+    ) -> (&'a str, &'a str) {
+        let labels = predictor.labels().labels();
+        match labels.get(label.index()) {
+            Some(label) => (&label.key, &label.name),
+            None => {
+                let key = &self.unseen_keys[label.index() - labels.len()];
+                (key, key)
+            }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! The forms in which predictions leave the program.
+
+use std::fmt::Write as _;
+
+use clap::ValueEnum;
+use plethora_core::corpus::{LabelSpace, Output};
+use plethora_core::{Error, Result, ScoredLabel};
+use serde::Serialize;
+
+/// How predictions are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PredictionFormat {
+    /// A JSON object a document: id, and predictions with label, key, score and label_id
+    Jsonl,
+    /// A JSON array a document: label and score, as Hugging Face pipelines give
+    Hf,
+    /// A line a document: __label__KEY SCORE ...; blanks in keys become _
+    Fasttext,
+    /// A line a label: <KEY>, name and score between tabs; a blank line between documents
+    Annif,
+    /// Sparse matrix with a header: label_id:score of each document
+    Xmc,
+    /// Table with a header and a line a label: id, rank, key, label, score
+    Csv,
+}
+
+/// Writes one ranking after another.
+pub(crate) struct PredictionWriter<'a> {
+    format: PredictionFormat,
+    output: Output,
+    labels: &'a LabelSpace,
+    num_documents: u64,
+    /// The lines of [`PredictionFormat::Xmc`], kept until the header before them is known.
+    body: String,
+    line: String,
+}
+
+#[derive(Serialize)]
+struct JsonDocument<'a> {
+    id: &'a str,
+    predictions: Vec<JsonLabel<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonLabel<'a> {
+    label: &'a str,
+    key: &'a str,
+    score: f32,
+    label_id: u32,
+}
+
+#[derive(Serialize)]
+struct BareLabel<'a> {
+    label: &'a str,
+    score: f32,
+}
+
+impl<'a> PredictionWriter<'a> {
+    /// Writes to `output`, with labels of this space.
+    pub(crate) fn new(format: PredictionFormat, output: Output, labels: &'a LabelSpace) -> Self {
+        Self {
+            format,
+            output,
+            labels,
+            num_documents: 0,
+            body: String::new(),
+            line: String::new(),
+        }
+    }
+
+    /// Writes the ranking of a document.
+    pub(crate) fn write(&mut self, id: &str, ranking: &[ScoredLabel]) -> Result<()> {
+        self.line.clear();
+        match self.format {
+            PredictionFormat::Jsonl => self.jsonl(id, ranking)?,
+            PredictionFormat::Hf => self.hf(ranking)?,
+            PredictionFormat::Fasttext => self.fasttext(ranking),
+            PredictionFormat::Annif => self.annif(ranking),
+            PredictionFormat::Xmc => self.xmc(ranking),
+            PredictionFormat::Csv => self.csv(id, ranking)?,
+        }
+        self.num_documents += 1;
+        if self.format == PredictionFormat::Xmc {
+            self.body.push_str(&self.line);
+            return Ok(());
+        }
+        self.output.write(self.line.as_bytes())
+    }
+
+    /// Completes the output.
+    pub(crate) fn finish(mut self) -> Result<()> {
+        if self.format == PredictionFormat::Xmc {
+            let header = format!("{} {}\n", self.num_documents, self.labels.len());
+            self.output.write(header.as_bytes())?;
+            self.output.write(self.body.as_bytes())?;
+        }
+        self.output.finish()
+    }
+
+    fn jsonl(&mut self, id: &str, ranking: &[ScoredLabel]) -> Result<()> {
+        let predictions = ranking
+            .iter()
+            .map(|scored| {
+                let label = self.labels.label(scored.label);
+                JsonLabel {
+                    label: &label.name,
+                    key: &label.key,
+                    score: scored.score,
+                    label_id: scored.label.0,
+                }
+            })
+            .collect();
+        self.line = to_json_line(&JsonDocument { id, predictions })?;
+        Ok(())
+    }
+
+    fn hf(&mut self, ranking: &[ScoredLabel]) -> Result<()> {
+        let predictions: Vec<BareLabel<'_>> = ranking
+            .iter()
+            .map(|scored| BareLabel {
+                label: &self.labels.label(scored.label).name,
+                score: scored.score,
+            })
+            .collect();
+        self.line = to_json_line(&predictions)?;
+        Ok(())
+    }
+
+    fn fasttext(&mut self, ranking: &[ScoredLabel]) {
+        let labels: Vec<String> = ranking
+            .iter()
+            .map(|scored| {
+                let key = &self.labels.label(scored.label).key;
+                let word = key.replace(char::is_whitespace, "_");
+                format!("__label__{word} {}", scored.score)
+            })
+            .collect();
+        self.line = format!("{}\n", labels.join(" "));
+    }
+
+    fn annif(&mut self, ranking: &[ScoredLabel]) {
+        if self.num_documents > 0 {
+            self.line.push('\n');
+        }
+        for scored in ranking {
+            let label = self.labels.label(scored.label);
+            let _ = writeln!(
+                self.line,
+                "<{}>\t{}\t{:.4}",
+                one_cell(&label.key),
+                one_cell(&label.name),
+                scored.score
+            );
+        }
+    }
+
+    fn xmc(&mut self, ranking: &[ScoredLabel]) {
+        let mut by_id = ranking.to_vec();
+        by_id.sort_unstable_by_key(|scored| scored.label);
+        let entries: Vec<String> = by_id
+            .iter()
+            .map(|scored| format!("{}:{}", scored.label.0, scored.score))
+            .collect();
+        self.line = format!("{}\n", entries.join(" "));
+    }
+
+    fn csv(&mut self, id: &str, ranking: &[ScoredLabel]) -> Result<()> {
+        let mut rows = csv::Writer::from_writer(Vec::new());
+        let failed = |error: csv::Error| Error::Data(error.to_string());
+        if self.num_documents == 0 {
+            rows.write_record(["id", "rank", "key", "label", "score"])
+                .map_err(failed)?;
+        }
+        for (rank, scored) in (1..).zip(ranking) {
+            let label = self.labels.label(scored.label);
+            rows.serialize((id, rank, &label.key, &label.name, scored.score))
+                .map_err(failed)?;
+        }
+        let bytes = rows
+            .into_inner()
+            .map_err(|error| Error::Data(error.to_string()))?;
+        self.line = String::from_utf8_lossy(&bytes).into_owned();
+        Ok(())
+    }
+}
+
+fn to_json_line(value: &impl Serialize) -> Result<String> {
+    let mut line = serde_json::to_string(value).map_err(|error| Error::Data(error.to_string()))?;
+    line.push('\n');
+    Ok(line)
+}
+
+/// Tabs and line ends would break the table.
+fn one_cell(text: &str) -> String {
+    text.replace(['\t', '\n', '\r'], " ")
+}

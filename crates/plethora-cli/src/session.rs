@@ -1,0 +1,61 @@
+//! What every command needs: threads, logs and progress, as the user wants them.
+
+use std::io::{self, IsTerminal};
+
+use anyhow::Context;
+use indicatif::MultiProgress;
+use plethora_core::{Error, Progress, Result};
+use rayon::ThreadPoolBuilder;
+
+use crate::args::GlobalArgs;
+use crate::logging::{self, LogFormat, Verbosity};
+use crate::progress_bar::TerminalProgress;
+use crate::progress_lines::LineProgress;
+
+/// The surroundings of a command.
+pub(crate) struct Session {
+    progress: Box<dyn Progress>,
+}
+
+impl Session {
+    /// Sets up threads, logs and progress.
+    pub(crate) fn start(args: &GlobalArgs) -> anyhow::Result<Self> {
+        ThreadPoolBuilder::new()
+            .num_threads(args.threads)
+            .build_global()
+            .context("starting threads")?;
+        let is_terminal = io::stderr().is_terminal();
+        let format = args.log_format.unwrap_or(match is_terminal {
+            true => LogFormat::Text,
+            false => LogFormat::Json,
+        });
+        let bars = MultiProgress::new();
+        let verbosity = Verbosity {
+            is_quiet: args.quiet,
+            more: args.verbose,
+        };
+        logging::init_logging(verbosity, format, bars.clone());
+        let progress: Box<dyn Progress> = if args.quiet {
+            Box::new(LineProgress::new(None))
+        } else if is_terminal && args.log_format.is_none() {
+            Box::new(TerminalProgress::new(bars))
+        } else {
+            Box::new(LineProgress::new(Some(format)))
+        };
+        Ok(Self { progress })
+    }
+
+    /// Where work reports to.
+    pub(crate) fn progress(&self) -> &dyn Progress {
+        self.progress.as_ref()
+    }
+
+    /// Fails once the user asked to stop.
+    pub(crate) fn check_interrupt(&self) -> Result<()> {
+        if self.progress.is_cancelled() {
+            Err(Error::Interrupted)
+        } else {
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! A trained linear system as a model folder.
+
+use std::fs;
+use std::path::Path;
+
+use plethora_core::artifact::{
+    CardMetrics, ModelCard, ModelDetails, ModelWriter, WorkFolder, save_label_space,
+};
+use plethora_core::corpus::LabelSpace;
+use plethora_core::metrics::Evaluation;
+use plethora_core::text::TfIdf;
+use plethora_core::{Error, Result};
+
+use crate::config::LinearConfig;
+use crate::model::LinearModel;
+
+/// Name of the settings in a model folder.
+pub const CONFIG_FILE: &str = "config.json";
+
+/// Name of the evaluation in a model folder.
+pub const METRICS_FILE: &str = "metrics.json";
+
+/// What a model folder of a linear system is made of, beside the trees. Nothing of it depends on
+/// the time of day or on how long training took: equal training gives equal folders.
+#[derive(Debug, Clone, Copy)]
+pub struct ModelParts<'a> {
+    /// The settings, the seed among them.
+    pub config: &'a LinearConfig,
+    /// The labels.
+    pub space: &'a LabelSpace,
+    /// How texts become features; absent where documents came as features.
+    pub tfidf: Option<&'a TfIdf>,
+    /// Number of features.
+    pub num_features: usize,
+    /// Number of training documents.
+    pub num_documents: u64,
+    /// How well the model does, and on which documents.
+    pub evaluation: Option<(&'a Evaluation, &'a str)>,
+}
+
+impl ModelParts<'_> {
+    /// Sizes of the model.
+    pub fn details(&self) -> ModelDetails {
+        ModelDetails {
+            system: self.config.system.clone(),
+            num_labels: self.space.len() as u64,
+            num_documents: self.num_documents,
+            num_features: self.num_features as u64,
+            takes_text: self.tfidf.is_some(),
+        }
+    }
+
+    /// Completes the model of `writer` with the trees of `work`, which keeps them until it is
+    /// removed: saving that failed can be repeated.
+    pub fn save(&self, work: &WorkFolder, writer: ModelWriter) -> Result<()> {
+        for name in LinearModel::file_names(self.config) {
+            link_or_copy(&work.path(&name), &writer.path(&name))?;
+        }
+        writer.write_json(CONFIG_FILE, self.config)?;
+        save_label_space(self.space, &writer)?;
+        if let Some(tfidf) = self.tfidf {
+            let config = writer.path(CONFIG_FILE);
+            let folder = config.parent().expect("files of a model are in its folder");
+            tfidf.save_to(folder)?;
+        }
+        if let Some((evaluation, _)) = self.evaluation {
+            writer.write_json(METRICS_FILE, evaluation)?;
+        }
+        let details = self.details();
+        self.card(&details).save(&writer)?;
+        writer.finish(&self.config.system, details.to_json())
+    }
+
+    fn card(&self, details: &ModelDetails) -> ModelCard {
+        ModelCard {
+            system: details.system.clone(),
+            num_labels: details.num_labels,
+            num_documents: details.num_documents,
+            num_features: Some(details.num_features),
+            metrics: self
+                .evaluation
+                .map(|(evaluation, evaluated_on)| CardMetrics {
+                    evaluated_on: evaluated_on.to_owned(),
+                    values: evaluation.values().to_vec(),
+                }),
+        }
+    }
+}
+
+/// A second name for a file costs nothing; where the file system has no such thing, a copy does.
+fn link_or_copy(from: &Path, to: &Path) -> Result<()> {
+    if fs::hard_link(from, to).is_ok() {
+        return Ok(());
+    }
+    fs::copy(from, to).map(|_| ()).map_err(Error::write(to))
+}
