@@ -2,7 +2,9 @@
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::commands::{completions, eval, info, init, man, predict, train};
+use crate::commands::{
+    check, completions, convert, demo, eval, generate, info, init, man, predict, split, train,
+};
 use crate::environment::with_environment;
 use crate::logging::LogFormat;
 
@@ -57,6 +59,11 @@ pub(crate) struct GlobalArgs {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    Demo(demo::DemoArgs),
+    Generate(generate::GenerateArgs),
+    Check(check::CheckArgs),
+    Convert(convert::ConvertArgs),
+    Split(split::SplitArgs),
     Train(train::TrainArgs),
     Eval(eval::EvalArgs),
     Predict(predict::PredictArgs),

@@ -76,6 +76,24 @@ impl DataArgs {
         }
     }
 
+    /// Options for a second corpus of the same kind: its own filters replace those of the same
+    /// field, and all of it is read.
+    pub(crate) fn to_second_options(
+        &self,
+        filters: &[Filter],
+        labels_file: Option<&Path>,
+    ) -> ReadOptions {
+        let mut options = self.to_options();
+        let is_replaced = |filter: &Filter| filters.iter().any(|own| own.field == filter.field);
+        options.filters.retain(|filter| !is_replaced(filter));
+        options.filters.extend(filters.iter().cloned());
+        options.docs_limit = None;
+        if labels_file.is_some() {
+            options.labels_path = labels_file.map(Path::to_owned);
+        }
+        options
+    }
+
     /// Opens a corpus.
     pub(crate) fn open(&self, path: &Path) -> Result<CorpusReader> {
         CorpusReader::open(path, &self.to_options())

@@ -2,7 +2,9 @@
 //! to standard output, everything else to standard error.
 
 mod args;
+mod catalogue_files;
 mod commands;
+mod corpus_check;
 mod data_args;
 mod environment;
 mod evaluation;
@@ -11,6 +13,7 @@ mod figures;
 mod interrupt;
 mod logging;
 mod metrics_table;
+mod output_args;
 mod prediction_writer;
 mod progress_bar;
 mod progress_lines;

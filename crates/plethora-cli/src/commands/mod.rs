@@ -1,11 +1,16 @@
 //! One file a verb: its arguments, and what it does with them.
 
+pub(crate) mod check;
 pub(crate) mod completions;
+pub(crate) mod convert;
+pub(crate) mod demo;
 pub(crate) mod eval;
+pub(crate) mod generate;
 pub(crate) mod info;
 pub(crate) mod init;
 pub(crate) mod man;
 pub(crate) mod predict;
+pub(crate) mod split;
 pub(crate) mod train;
 
 use crate::args::{Cli, Verb};
@@ -15,6 +20,11 @@ use crate::session::Session;
 pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
     let session = Session::start(&cli.global)?;
     match cli.verb {
+        Verb::Demo(args) => args.run(&session),
+        Verb::Generate(args) => args.run(&session),
+        Verb::Check(args) => args.run(&session),
+        Verb::Convert(args) => args.run(&session),
+        Verb::Split(args) => args.run(&session),
         Verb::Train(args) => args.run(&session),
         Verb::Eval(args) => args.run(&session),
         Verb::Predict(args) => args.run(&session),

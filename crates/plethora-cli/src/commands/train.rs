@@ -104,7 +104,12 @@ impl TrainArgs {
             path: self.data.clone(),
             options: self.input.to_options(),
         };
-        let valid = self.valid.as_ref().map(|path| self.valid_corpus(path));
+        let valid = self.valid.as_ref().map(|path| Corpus {
+            path: path.clone(),
+            options: self
+                .input
+                .to_second_options(&self.valid_where, self.valid_labels_file.as_deref()),
+        });
         if let Some(valid) = &valid {
             check_stdin(&[&data.path, &valid.path])?;
             if valid.path == data.path && valid.options.filters == data.options.filters {
@@ -124,22 +129,6 @@ impl TrainArgs {
             replaces: self.force,
             resumes: self.resume,
         })
-    }
-
-    fn valid_corpus(&self, path: &Path) -> Corpus {
-        let mut options = self.input.to_options();
-        let is_replaced =
-            |filter: &Filter| self.valid_where.iter().any(|own| own.field == filter.field);
-        options.filters.retain(|filter| !is_replaced(filter));
-        options.filters.extend(self.valid_where.iter().cloned());
-        options.docs_limit = None;
-        if self.valid_labels_file.is_some() {
-            options.labels_path.clone_from(&self.valid_labels_file);
-        }
-        Corpus {
-            path: path.to_owned(),
-            options,
-        }
     }
 
     fn show(&self, job: &TrainingJob, session: &Session) -> anyhow::Result<()> {

@@ -1,0 +1,80 @@
+//! `check`: what is in a corpus, before hours are spent on it.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use plethora_core::corpus::{CorpusReader, Filter, read_vocabulary};
+
+use crate::corpus_check::{CheckReport, CorpusProfile};
+use crate::data_args::{DataArgs, check_stdin};
+use crate::results;
+use crate::session::Session;
+
+const EXAMPLES: &str = "\
+Examples:
+  plethora check books.jsonl
+  plethora check books.jsonl --where split=train --against books.jsonl --against-where split=test
+  plethora check train.csv --vocabulary subjects.ttl --json";
+
+/// Show what is in a corpus, what looks wrong, and what training will cost
+#[derive(Debug, Args)]
+#[command(visible_alias = "inspect", after_help = EXAMPLES)]
+pub(crate) struct CheckArgs {
+    /// Corpus to look at; - is standard input
+    data: PathBuf,
+
+    /// Test corpus: look for its documents among those of the first, and for labels it lacks
+    #[arg(long, value_name = "DATA")]
+    against: Option<PathBuf>,
+
+    /// As --where, for --against; it replaces the --where of the same field
+    #[arg(long, value_name = "FIELD=VALUE", requires = "against")]
+    against_where: Vec<Filter>,
+
+    /// As --labels-file, for --against
+    #[arg(long, value_name = "FILE", requires = "against")]
+    against_labels_file: Option<PathBuf>,
+
+    /// File with names of the labels, to look for those it lacks
+    #[arg(long, value_name = "FILE")]
+    vocabulary: Option<PathBuf>,
+
+    /// Print everything as JSON
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    input: DataArgs,
+}
+
+impl CheckArgs {
+    /// Reads everything once and reports.
+    pub(crate) fn run(&self, session: &Session) -> anyhow::Result<()> {
+        if let Some(against) = &self.against {
+            check_stdin(&[&self.data, against])?;
+        }
+        let vocabulary = self
+            .vocabulary
+            .as_deref()
+            .map(read_vocabulary)
+            .transpose()?;
+        let profile = CorpusProfile::read(self.input.open(&self.data)?, None, session)?;
+        let against = match &self.against {
+            Some(path) => {
+                let options = self
+                    .input
+                    .to_second_options(&self.against_where, self.against_labels_file.as_deref());
+                let reader = CorpusReader::open(path, &options)?;
+                Some(CorpusProfile::read(reader, Some(&profile), session)?)
+            }
+            None => None,
+        };
+        let report = CheckReport::new(&profile, against.as_ref(), vocabulary.as_deref());
+        if self.json {
+            results::print_json(&report)?;
+        } else {
+            results::print(&report.render())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,79 @@
+//! `convert`: a corpus in another format.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::data_args::{DataArgs, tell_warnings};
+use crate::failure::UsageError;
+use crate::interrupt;
+use crate::output_args::{OutputArgs, Target, about_output, format_of_suffix};
+use crate::session::Session;
+
+const EXAMPLES: &str = "\
+Examples:
+  plethora convert books.csv books.jsonl.zst --text-field title,abstract
+  plethora convert train.jsonl train.txt --out-format fasttext --flatten
+  plethora convert trn.json texts.txt --labels-file lbl.json \\
+      --out-format text-pair --out-labels-file labels.txt --out-label-separator '|'";
+
+/// Write a corpus in another format
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ConvertArgs {
+    /// Corpus to read; - is standard input
+    input_path: PathBuf,
+
+    /// File to write, compressed as its suffix says (.gz, .xz, .zst); - is standard output
+    output_path: PathBuf,
+
+    /// Second file of formats that keep labels apart
+    #[arg(long, visible_alias = "out-labels", value_name = "FILE")]
+    out_labels_file: Option<PathBuf>,
+
+    #[command(flatten)]
+    output: OutputArgs,
+
+    #[command(flatten)]
+    input: DataArgs,
+}
+
+impl ConvertArgs {
+    /// Reads and writes document by document.
+    pub(crate) fn run(&self, session: &Session) -> anyhow::Result<()> {
+        let named = self.output.out_format;
+        let format = named
+            .or_else(|| format_of_suffix(&self.output_path))
+            .ok_or_else(|| {
+                UsageError::new(format!(
+                    "{}: the suffix does not tell the format; choose it with --out-format",
+                    self.output_path.display()
+                ))
+            })?;
+        let mut reader = self.input.open(&self.input_path)?;
+        let target = Target {
+            path: &self.output_path,
+            format,
+            labels_path: self.out_labels_file.as_deref(),
+        };
+        interrupt::install();
+        let mut writer = self.output.create(target, &reader)?;
+        let mut num_documents = 0_u64;
+        session
+            .progress()
+            .start("converting", self.input.docs_limit);
+        while let Some(document) = reader.next().transpose()? {
+            session.check_interrupt()?;
+            writer.write(&document).map_err(about_output)?;
+            session.progress().advance(1);
+            num_documents += 1;
+        }
+        writer.finish()?;
+        tell_warnings(&reader);
+        session.progress().finish(&format!(
+            "{num_documents} documents from {} to {format}",
+            reader.format()
+        ));
+        Ok(())
+    }
+}

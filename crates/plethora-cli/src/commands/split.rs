@@ -1,0 +1,160 @@
+//! `split`: a corpus in parts for training, choosing settings and measuring.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use plethora_core::corpus::{
+    CorpusReader, CorpusWriter, Format, Fractions, RandomSplit, SplitMethod, split,
+};
+use plethora_core::{Error, Result};
+
+use crate::data_args::{DataArgs, tell_warnings};
+use crate::failure::UsageError;
+use crate::figures::grouped;
+use crate::output_args::{OutputArgs, Target, about_output, suffix_of_format};
+use crate::session::Session;
+use crate::{interrupt, results};
+
+const EXAMPLES: &str = "\
+Examples:
+  plethora split books.jsonl -o parts
+  plethora split books.csv --fractions 0.9,0.1 --method stratified --seed 7 -o parts";
+
+/// Split a corpus into train, dev and test
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct SplitArgs {
+    /// Corpus to split; - is standard input
+    data: PathBuf,
+
+    /// Folder for the parts: train and test, or train, dev and test, or part-1, part-2, ...
+    #[arg(short, long, value_name = "FOLDER")]
+    output: PathBuf,
+
+    /// Shares of the parts
+    #[arg(long, value_name = "X,...", default_value = "0.8,0.1,0.1")]
+    fractions: Fractions,
+
+    /// random: by seed and id, one pass; stratified: each label shared out alike, two passes
+    #[arg(long, value_name = "METHOD", default_value_t)]
+    method: SplitMethod,
+
+    /// Seed of the split
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    #[command(flatten)]
+    writing: OutputArgs,
+
+    #[command(flatten)]
+    input: DataArgs,
+}
+
+impl SplitArgs {
+    /// Decides on a part for each document and writes it there.
+    pub(crate) fn run(&self, session: &Session) -> anyhow::Result<()> {
+        let parts = self.parts(session)?;
+        let mut reader = self.input.open(&self.data)?;
+        let format = self.writing.out_format.unwrap_or_else(|| reader.format());
+        let needs_list = matches!(format, Format::XmcRaw | Format::Text2Text);
+        if needs_list && reader.vocabulary().is_empty() {
+            return Err(UsageError::new(format!(
+                "--out-format: the label numbers of {format} count in a list that all parts \
+                 share, and the input has none; convert it to {format} first"
+            ))
+            .into());
+        }
+        fs_err::create_dir_all(&self.output).map_err(Error::write(&self.output))?;
+        interrupt::install();
+        let names = part_names(self.fractions.as_slice().len());
+        let mut writers: Vec<CorpusWriter> = names
+            .iter()
+            .map(|name| self.writer(name, format, &reader))
+            .collect::<Result<_>>()?;
+        let mut sizes = vec![0_u64; writers.len()];
+        session.progress().start("splitting", self.input.docs_limit);
+        let mut position = 0;
+        while let Some(document) = reader.next().transpose()? {
+            session.check_interrupt()?;
+            let part = parts.part_of(&document.id, position);
+            writers[part].write(&document).map_err(about_output)?;
+            sizes[part] += 1;
+            position += 1;
+            session.progress().advance(1);
+        }
+        for writer in writers {
+            writer.finish()?;
+        }
+        tell_warnings(&reader);
+        session.progress().finish(&format!("{position} documents"));
+        for (name, size) in names.iter().zip(sizes) {
+            let path = part_path(&self.output, name, format);
+            results::print(&format!("{:>12}  {}\n", grouped(size), path.display()))?;
+        }
+        Ok(())
+    }
+
+    fn parts(&self, session: &Session) -> anyhow::Result<Parts> {
+        if self.method == SplitMethod::Random {
+            return Ok(Parts::Drawn(RandomSplit::new(&self.fractions, self.seed)));
+        }
+        if self.data.as_os_str() == "-" {
+            return Err(UsageError::new(
+                "--method: stratified reads the data twice; name a file instead of -",
+            )
+            .into());
+        }
+        session.progress().start("counting labels", None);
+        let documents = self.input.open(&self.data)?;
+        let parts = split(documents, self.method, &self.fractions, self.seed)?;
+        session
+            .progress()
+            .finish(&format!("{} documents", parts.len()));
+        Ok(Parts::Listed(parts))
+    }
+
+    fn writer(&self, name: &str, format: Format, reader: &CorpusReader) -> Result<CorpusWriter> {
+        let path = part_path(&self.output, name, format);
+        let is_pair = matches!(format, Format::TextPair | Format::XmcPair);
+        let labels_path = is_pair.then(|| self.output.join(format!("{name}.labels.txt")));
+        let target = Target {
+            path: &path,
+            format,
+            labels_path: labels_path.as_deref(),
+        };
+        self.writing.create(target, reader)
+    }
+}
+
+/// Which document goes where.
+enum Parts {
+    Drawn(RandomSplit),
+    /// One part a document, in the order of the corpus.
+    Listed(Vec<u8>),
+}
+
+impl Parts {
+    fn part_of(&self, id: &str, position: usize) -> usize {
+        match self {
+            Self::Drawn(random) => random.part_of(id),
+            Self::Listed(parts) => usize::from(parts[position]),
+        }
+    }
+}
+
+fn part_names(num_parts: usize) -> Vec<String> {
+    match num_parts {
+        2 => vec!["train".into(), "test".into()],
+        3 => vec!["train".into(), "dev".into(), "test".into()],
+        more => (1..=more).map(|number| format!("part-{number}")).collect(),
+    }
+}
+
+fn part_path(folder: &Path, name: &str, format: Format) -> PathBuf {
+    let kind = match format {
+        Format::TextPair => ".texts",
+        Format::XmcPair => ".features",
+        _ => "",
+    };
+    folder.join(format!("{name}{kind}.{}", suffix_of_format(format)))
+}

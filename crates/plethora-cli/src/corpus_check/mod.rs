@@ -1,0 +1,10 @@
+//! What is in a corpus, what may be wrong with it, and what training on it will cost.
+
+mod content_hashes;
+mod estimate;
+mod profile;
+mod report;
+mod report_text;
+
+pub(crate) use profile::CorpusProfile;
+pub(crate) use report::CheckReport;
