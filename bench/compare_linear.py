@@ -159,7 +159,7 @@ def predict_plethora(folder, model):
     measured = json.loads(plethora(["eval", model, folder / "test.txt", "--json"]))
     lines = plethora(["predict", model, folder / "test.txt", "-k", TOP_K]).splitlines()
     ranked = [[int(entry["key"]) for entry in json.loads(line)["predictions"]] for line in lines]
-    return measured["speed"]["ranking_cpu_ms_per_document"] * len(ranked) / 1000, ranked
+    return measured["speed"]["ranking_ms_cpu_per_doc"] * len(ranked) / 1000, ranked
 
 
 def child(step, system, folder, model):
