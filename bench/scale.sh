@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# How cost grows with size: catalogues of 50,000, 200,000 and 1,000,000 documents, one label for five documents.
+# How cost grows with size: catalogues of 50,000, 200,000 and 1,000,000 training documents (and a quarter as many more to
+# validate and test on), one label for five training documents.
 # Prints training documents a second for each stage (ranking: test documents a CPU second) and the peak memory. Usage: bench/scale.sh [OUT [SYSTEM [DOCUMENTS...]]]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -15,7 +16,7 @@ printf '| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | 
 for documents in ${sizes[*]}; do
     corpus=$out/catalogue-$documents
     model=$out/$system-$documents
-    [ -d "$corpus" ] || $plethora generate -o "$corpus" --documents "$documents" --labels $((documents / 5)) --quiet
+    [ -d "$corpus" ] || $plethora generate -o "$corpus" --documents $((documents * 5 / 4)) --labels $((documents / 5)) --quiet
     $plethora train "$corpus/documents.jsonl" --text-field title,text --where split=train --system "$system" \
         -o "$model" --force --quiet --json >"$model.train.json"
     $plethora eval "$model" "$corpus/documents.jsonl" --text-field title,text --where split=test \
