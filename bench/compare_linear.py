@@ -178,7 +178,9 @@ def child(step, system, folder, model):
 
 def run_step(step, system, folder, model):
     command = [sys.executable, __file__, "--child", step, system, str(folder), str(model)]
-    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    # omikuji draws its progress whoever listens.
+    with open(f"{model}.{step}.log", "w") as log:
+        output = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=log, text=True).stdout
     return json.loads(output.strip().splitlines()[-1])
 
 
