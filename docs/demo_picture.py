@@ -16,4 +16,6 @@ console.print(Text("$ cargo xtask demo", style="bold"))
 console.print(Text.from_ansi(sys.stdin.read()))
 svg = console.export_svg(title="plethora")
 svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
+# Without it some viewers drop the spaces that columns stand on.
+svg = svg.replace("<text ", '<text xml:space="preserve" ')
 pathlib.Path(__file__).with_name("demo.svg").write_text(svg)
