@@ -1,2 +1,74 @@
-//! (to be written)
-fn main() {}
+//! `cargo xtask`: set-up, demo, tests and checks of this repository.
+//!
+//! It depends on nothing but the standard library, so that a fresh clone has it in seconds.
+#![expect(clippy::print_stderr, reason = "a tool for the terminal")]
+
+mod check;
+mod demo;
+mod golden;
+mod process;
+mod setup;
+mod test;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// What went wrong, in one message for the person at the terminal.
+type Result<T, E = String> = std::result::Result<T, E>;
+
+const USAGE: &str = "\
+Usage: cargo xtask COMMAND
+
+Commands:
+  setup           Get libtorch into .libtorch, which only the neural crate needs
+  demo [ARGS]     Build the release binary and run `plethora demo`
+  test [ARGS]     Set up and run all tests; ARGS go to cargo-nextest or `cargo test`
+  check           Set up and run formatter, lints, documentation and structure checks
+  golden          Make the golden values in testdata again with the reference programs
+
+A LIBTORCH of your own (version 2.11) wins: then nothing is downloaded.";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let Some((command, rest)) = arguments.split_first() else {
+        eprintln!("{USAGE}");
+        return ExitCode::from(2);
+    };
+    let started = Instant::now();
+    let root = repository();
+    let result = match (command.as_str(), rest) {
+        ("setup", []) => setup::run(&root),
+        ("demo", arguments) => demo::run(&root, arguments),
+        ("test", arguments) => test::run(&root, arguments),
+        ("check", []) => check::run(&root),
+        ("golden", []) => golden::run(&root),
+        ("help" | "--help" | "-h", _) => {
+            eprintln!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        _ => {
+            eprintln!("error: cannot do `{}`\n\n{USAGE}", arguments.join(" "));
+            return ExitCode::from(2);
+        }
+    };
+    match result {
+        Ok(()) => {
+            eprintln!(
+                "xtask {command}: done in {:.0} s",
+                started.elapsed().as_secs_f64()
+            );
+            ExitCode::SUCCESS
+        }
+        Err(message) => {
+            eprintln!("xtask {command}: error: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The root of the repository, above this package.
+fn repository() -> PathBuf {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.parent().unwrap_or(package).to_owned()
+}

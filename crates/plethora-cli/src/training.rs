@@ -78,8 +78,9 @@ pub(crate) struct TrainingReport {
 /// Wall time of the stages.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub(crate) struct Seconds {
-    /// Reading documents and making features.
     pub(crate) reading: f64,
+    /// Turning texts into features.
+    pub(crate) features: f64,
     /// Summing documents to label features, and building trees.
     pub(crate) trees: f64,
     pub(crate) classifiers: f64,
@@ -96,7 +97,8 @@ impl TrainingJob {
         // Mistakes in the second corpus show before hours are spent on the first.
         let valid = self.valid.as_ref().map(Corpus::open).transpose()?;
         let set = self.read(session)?;
-        let reading = started.elapsed().as_secs_f64();
+        let features = set.features_s;
+        let reading = started.elapsed().as_secs_f64() - features;
         let (work, times) = self.train(&set, session)?;
         let mut trained = Trained::new(set, &work, &self.config)?;
         let stage = Instant::now();
@@ -118,6 +120,7 @@ impl TrainingJob {
             .finish(&crate::figures::bytes(model_bytes));
         let seconds = Seconds {
             reading,
+            features,
             trees: times.label_features_s + times.trees_s,
             classifiers: times.classifiers_s,
             evaluating,
@@ -216,6 +219,7 @@ impl Trained {
             space,
             tfidf,
             num_without_labels,
+            features_s: _,
         } = set;
         let details = ModelParts {
             config,

@@ -47,7 +47,9 @@ impl IndexRows {
     pub fn remap(&mut self, new_indices: impl Fn(u32) -> u32) {
         for range in self.starts.windows(2) {
             let row = &mut self.items[range[0]..range[1]];
-            row.iter_mut().for_each(|item| *item = new_indices(*item));
+            for item in row.iter_mut() {
+                *item = new_indices(*item);
+            }
             row.sort_unstable();
         }
     }

@@ -31,7 +31,7 @@ impl SeedStream {
     }
 }
 
-/// The finaliser of SplitMix64: every input bit changes about half of the output bits.
+/// The finaliser of `SplitMix64`: every input bit changes about half of the output bits.
 const fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -136,7 +136,7 @@ impl LinearModel {
                 beam: options.beam.unwrap_or(self.config.beam).max(1),
             };
             for (scored, reached) in candidates.iter_mut().zip(search.run(rows, table)) {
-                scored.extend(self.best(reached, limit));
+                scored.extend(self.best(&reached, limit));
             }
         }
         candidates
@@ -146,7 +146,7 @@ impl LinearModel {
     }
 
     /// The `limit` best labels of one tree, with probabilities.
-    fn best(&self, reached: Vec<Reached>, limit: usize) -> Vec<ScoredLabel> {
+    fn best(&self, reached: &[Reached], limit: usize) -> Vec<ScoredLabel> {
         let log_score = |reached: &Reached| {
             self.config.path_weight * reached.path_log_score + reached.log_score
         };
@@ -157,9 +157,9 @@ impl LinearModel {
             })
             .collect();
         keep_best(&mut scored, limit);
-        scored
-            .iter_mut()
-            .for_each(|scored| scored.score = scored.score.exp());
+        for scored in &mut scored {
+            scored.score = scored.score.exp();
+        }
         scored
     }
 
@@ -204,6 +204,10 @@ fn open_tree(path: &Path, num_features: usize, num_labels: usize) -> Result<Tree
     Ok(tree)
 }
 
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature that sorting asks for"
+)]
 /// Higher scores first; equal ones by label.
 fn by_rank(left: &ScoredLabel, right: &ScoredLabel) -> std::cmp::Ordering {
     right
@@ -218,5 +222,196 @@ fn keep_best(scored: &mut Vec<ScoredLabel>, limit: usize) {
     } else if scored.len() > limit {
         scored.select_nth_unstable_by(limit - 1, by_rank);
         scored.truncate(limit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use half::bf16;
+    use plethora_core::artifact::{ModelWriter, WorkFolder};
+    use plethora_core::corpus::{Label, LabelSpace};
+    use plethora_core::{IndexRows, NoProgress, SeedStream, SparseVector};
+    use rand::RngExt;
+
+    use super::*;
+    use crate::LinearTrainer;
+
+    const NUM_FEATURES: usize = 120;
+    const NUM_LABELS: usize = 40;
+
+    /// Documents whose features come from their labels, with noise.
+    fn documents(seed: u64, count: usize) -> (SparseMatrix, IndexRows) {
+        let mut rng = SeedStream::new(seed).rng();
+        let mut features = SparseMatrix::builder(NUM_FEATURES);
+        let mut labels = IndexRows::default();
+        for _ in 0..count {
+            let first = rng.random_range(0..NUM_LABELS as u32);
+            let second = (first + rng.random_range(1..4)) % NUM_LABELS as u32;
+            let mut entries = vec![(first * 3, 1.0), (first * 3 + 1, 0.7), (second * 3, 0.9)];
+            entries.extend((0..4).map(|_| (rng.random_range(0..NUM_FEATURES as u32), 0.4)));
+            let mut row = SparseVector::from_entries(entries);
+            row.normalize();
+            features.push(row.as_row());
+            labels.push([first.min(second), first.max(second)]);
+        }
+        (features.finish(), labels)
+    }
+
+    fn config(system: &str) -> LinearConfig {
+        let mut config = LinearConfig::of_system(system).unwrap();
+        config.tree.max_leaf = if system == "one-vs-all" { 1000 } else { 5 };
+        config.tree.branching = config.tree.branching.min(3);
+        config
+    }
+
+    /// Trains on 400 documents; the folder keeps the model's files alive.
+    fn trained(config: &LinearConfig) -> (LinearModel, tempfile::TempDir) {
+        let (features, labels_of_documents) = documents(1, 400);
+        let labels = (0..NUM_LABELS)
+            .map(|id| Label::from_key(format!("{id:02}")))
+            .collect();
+        let space = LabelSpace::new(labels, vec![20; NUM_LABELS]);
+        let trainer = LinearTrainer {
+            features: &features,
+            labels_of_documents: &labels_of_documents,
+            space: &space,
+            label_names: None,
+            config,
+        };
+        let scratch = tempfile::tempdir().unwrap();
+        let target = scratch.path().join("model");
+        let work = WorkFolder::open(&target, "test", false).unwrap();
+        trainer.run(&work, &NoProgress).unwrap();
+        let writer = ModelWriter::create(&target, false).unwrap();
+        for name in LinearModel::file_names(config) {
+            std::fs::copy(work.path(&name), writer.path(&name)).unwrap();
+        }
+        writer
+            .finish(&config.system, serde_json::json!({}))
+            .unwrap();
+        let reader = ModelReader::open(&target).unwrap();
+        let model = LinearModel::open(&reader, config.clone(), NUM_FEATURES, NUM_LABELS).unwrap();
+        (model, scratch)
+    }
+
+    /// Every label's score by walking the whole tree with dense weights.
+    fn all_scores(model: &LinearModel, document: SparseRow<'_>) -> Vec<f32> {
+        let mut totals = vec![0.0; NUM_LABELS];
+        for file in &model.trees {
+            let (tree, weights) = (file.tree(), file.weights());
+            let mut path = vec![0.0_f32; tree.num_nodes()];
+            for node in 0..tree.num_nodes() {
+                let mut scores = Vec::new();
+                for chunk in weights.chunks(node) {
+                    let mut dense = vec![vec![0.0; NUM_FEATURES]; chunk.biases.len()];
+                    for (row, &feature) in chunk.features.iter().enumerate() {
+                        let (classes, values) = chunk.entries(row);
+                        for (&class, &value) in classes.iter().zip(values) {
+                            dense[class as usize][feature as usize] =
+                                bf16::from_bits(value).to_f32();
+                        }
+                    }
+                    let biased = chunk.biases.iter().zip(&dense);
+                    scores.extend(biased.map(|(bias, dense)| bias + document.dot(dense)));
+                }
+                let log = |score: &f32| model.config.solver.loss.log_probability(*score);
+                let (children, labels) = scores.split_at(tree.children(node).len());
+                for (child, score) in tree.children(node).zip(children) {
+                    path[child] = path[node] + log(score);
+                }
+                for (label, score) in tree.labels(node).iter().zip(labels) {
+                    let score = (model.config.path_weight * path[node] + log(score)).exp();
+                    totals[label.index()] += score / model.trees.len() as f32;
+                }
+            }
+        }
+        totals
+    }
+
+    #[test]
+    fn a_beam_over_all_nodes_equals_a_full_walk() {
+        for system in ["wide-tree", "parabel", "bonsai", "one-vs-all"] {
+            let (model, _files) = trained(&config(system));
+            let (test, _) = documents(2, 30);
+            let options = RankOptions {
+                top_k: NUM_LABELS,
+                beam: Some(1000),
+            };
+            for (row, ranking) in model.rank(&test, options).iter().enumerate() {
+                let scores = all_scores(&model, test.row(row));
+                assert_eq!(ranking.len(), NUM_LABELS, "{system}");
+                for scored in ranking {
+                    let expected = scores[scored.label.index()];
+                    assert!((scored.score - expected).abs() < 1e-5, "{system}");
+                }
+                assert!(ranking.is_sorted_by(|left, right| left.score >= right.score));
+            }
+        }
+    }
+
+    #[test]
+    fn every_system_learns_what_the_labels_are() {
+        let (test, truth) = documents(3, 200);
+        for system in ["wide-tree", "parabel", "bonsai", "one-vs-all"] {
+            for loss in [crate::Loss::SquaredHinge, crate::Loss::Log] {
+                let mut config = config(system);
+                config.solver.loss = loss;
+                let (model, _files) = trained(&config);
+                let rankings = model.rank(
+                    &test,
+                    RankOptions {
+                        top_k: 1,
+                        beam: None,
+                    },
+                );
+                let hits = (rankings.iter().zip(truth.rows()))
+                    .filter(|(ranking, labels)| labels.contains(&ranking[0].label.0))
+                    .count();
+                assert!(hits >= 180, "{system} with {loss:?}: {hits} of 200");
+            }
+        }
+    }
+
+    #[test]
+    fn a_document_gets_the_same_scores_alone_and_among_others() {
+        let (model, _files) = trained(&config("wide-tree"));
+        let (test, _) = documents(4, 700);
+        let options = RankOptions {
+            top_k: 5,
+            beam: None,
+        };
+        let together = model.rank(&test, options);
+        for row in (0..test.num_rows()).step_by(37) {
+            let mut single = SparseMatrix::builder(NUM_FEATURES);
+            single.push(test.row(row));
+            assert_eq!(model.rank(&single.finish(), options)[0], together[row]);
+        }
+    }
+
+    #[test]
+    fn scores_are_probabilities_and_none_are_asked_for_in_vain() {
+        let (model, _files) = trained(&config("bonsai"));
+        let (test, _) = documents(5, 20);
+        let rankings = model.rank(
+            &test,
+            RankOptions {
+                top_k: 3,
+                beam: None,
+            },
+        );
+        assert!(
+            rankings
+                .iter()
+                .flatten()
+                .all(|scored| (0.0..=1.0).contains(&scored.score))
+        );
+        let none = model.rank(
+            &test,
+            RankOptions {
+                top_k: 0,
+                beam: None,
+            },
+        );
+        assert!(none.iter().all(Vec::is_empty));
     }
 }

@@ -1,5 +1,6 @@
 //! Training a whole linear system: label features, trees, classifiers, one file a tree.
 
+use std::fmt::Write as _;
 use std::time::Instant;
 
 use plethora_core::artifact::WorkFolder;
@@ -55,11 +56,11 @@ impl LinearTrainer<'_> {
             hasher.update((labels.len() as u64).to_le_bytes());
             hasher.update(bytemuck::cast_slice(labels));
         }
-        Ok(hasher
-            .finalize()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect())
+        let mut text = String::new();
+        for byte in hasher.finalize() {
+            let _ = write!(text, "{byte:02x}");
+        }
+        Ok(text)
     }
 
     /// Trains the trees that `work` does not hold yet, one after another, each into a file of its

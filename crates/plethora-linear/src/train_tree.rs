@@ -54,7 +54,7 @@ impl TreeTraining<'_> {
             let mut inner = OwnedTreeWeights::default();
             let mut node = level.start;
             while node < level.end {
-                let batch = self.next_batch(node..level.end, &members);
+                let batch = Self::next_batch(node..level.end, &members);
                 node = batch.end;
                 for (node, chunks) in self.train_batch(batch, &members, &arrivals, progress)? {
                     write(&chunks)?;
@@ -70,7 +70,7 @@ impl TreeTraining<'_> {
     }
 
     /// The next nodes to train together: one large node, or small ones up to the next large.
-    fn next_batch(&self, rest: Range<usize>, members: &NodeDocuments) -> Range<usize> {
+    fn next_batch(rest: Range<usize>, members: &NodeDocuments) -> Range<usize> {
         let is_large = |node: usize| members.of_node(node).len() > LARGE_NODE;
         let end = if is_large(rest.start) {
             rest.start + 1

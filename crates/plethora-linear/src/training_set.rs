@@ -1,5 +1,7 @@
 //! From a stream of documents to feature rows, label rows and the label space, in one pass.
 
+use std::time::{Duration, Instant};
+
 use plethora_core::corpus::{Content, Document, Label, LabelSpace, LabelSpaceBuilder};
 use plethora_core::text::{TfIdf, TfIdfBuilder, TfIdfConfig};
 use plethora_core::{Error, IndexRows, Result, SparseMatrix, SparseVector};
@@ -20,6 +22,8 @@ pub struct TrainingSet {
     pub tfidf: Option<TfIdf>,
     /// Documents without labels, which were left out.
     pub num_without_labels: u64,
+    /// Seconds of wall time that turning texts into features took.
+    pub features_s: f64,
 }
 
 /// Takes documents one by one; texts are tokenised in batches and then forgotten.
@@ -31,6 +35,7 @@ pub struct TrainingSetBuilder {
     waiting_texts: Vec<String>,
     rows: Vec<SparseVector>,
     num_texts: u64,
+    features_time: Duration,
 }
 
 impl TrainingSetBuilder {
@@ -44,6 +49,7 @@ impl TrainingSetBuilder {
             waiting_texts: Vec::new(),
             rows: Vec::new(),
             num_texts: 0,
+            features_time: Duration::ZERO,
         })
     }
 
@@ -60,8 +66,7 @@ impl TrainingSetBuilder {
                 self.num_texts += 1;
                 self.waiting_texts.push(text);
                 if self.waiting_texts.len() >= DOCUMENTS_PER_BATCH {
-                    self.text.push_batch(&self.waiting_texts);
-                    self.waiting_texts.clear();
+                    self.tokenize_waiting();
                 }
             }
             Content::Features(features) => self.rows.push(features),
@@ -92,13 +97,15 @@ impl TrainingSetBuilder {
                 count => format!("none of the {count} documents has a label to train on"),
             }));
         }
+        self.tokenize_waiting();
+        let started = Instant::now();
         let (features, tfidf) = if self.rows.is_empty() {
-            self.text.push_batch(&self.waiting_texts);
             let (tfidf, features) = self.text.finish()?;
             (features, Some(tfidf))
         } else {
             (matrix(&self.rows, num_features), None)
         };
+        let fitting_time = started.elapsed();
         if features.num_columns() == 0 {
             return Err(Error::Data(
                 "the documents have no features: every term occurs in fewer documents than \
@@ -115,7 +122,15 @@ impl TrainingSetBuilder {
             space,
             tfidf,
             num_without_labels: self.num_without_labels,
+            features_s: (self.features_time + fitting_time).as_secs_f64(),
         })
+    }
+
+    fn tokenize_waiting(&mut self) {
+        let started = Instant::now();
+        self.text.push_batch(&self.waiting_texts);
+        self.waiting_texts.clear();
+        self.features_time += started.elapsed();
     }
 }
 
@@ -123,7 +138,9 @@ fn matrix(rows: &[SparseVector], num_features: Option<usize>) -> SparseMatrix {
     let occurring = rows.iter().filter_map(|row| row.columns.last()).max();
     let needed = occurring.map_or(0, |&column| column as usize + 1);
     let mut builder = SparseMatrix::builder(num_features.unwrap_or(needed).max(needed));
-    rows.iter().for_each(|row| builder.push(row.as_row()));
+    for row in rows {
+        builder.push(row.as_row());
+    }
     let mut matrix = builder.finish();
     matrix.normalize_rows();
     matrix

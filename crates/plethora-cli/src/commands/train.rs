@@ -242,7 +242,7 @@ fn summary(report: &TrainingReport) -> String {
          documents   {} ({} without labels left out)\n\
          labels      {}\n\
          features    {}\n\
-         time        {}: reading and features {}, trees {}, classifiers {}, saving {}\n\
+         time        {}: reading {}, features {}, trees {}, classifiers {}, saving {}\n\
          resources   {} of CPU, {memory} of memory at most\n",
         report.model.display(),
         report.system,
@@ -253,6 +253,7 @@ fn summary(report: &TrainingReport) -> String {
         grouped(report.num_features),
         duration(seconds.total),
         duration(seconds.reading),
+        duration(seconds.features),
         duration(seconds.trees),
         duration(seconds.classifiers),
         duration(seconds.saving),

@@ -108,13 +108,12 @@ impl LabelSpaceBuilder {
 
     fn add_key(&mut self, key: &str) -> u32 {
         let next = self.counts.len() as u32;
-        let id = match self.provisional.get(key) {
-            Some(&id) => id,
-            None => {
-                self.provisional.insert(key.to_owned(), next);
-                self.counts.push(0);
-                next
-            }
+        let id = if let Some(&id) = self.provisional.get(key) {
+            id
+        } else {
+            self.provisional.insert(key.to_owned(), next);
+            self.counts.push(0);
+            next
         };
         self.counts[id as usize] += 1;
         id

@@ -224,7 +224,10 @@ fn take_sample(reader: &mut ByteReader) -> io::Result<Vec<u8>> {
         if block.is_empty() {
             return Ok(sample);
         }
-        num_lines += block.iter().filter(|&&byte| byte == b'\n').count();
+        num_lines += block
+            .iter()
+            .map(|&byte| usize::from(byte == b'\n'))
+            .sum::<usize>();
         sample.extend_from_slice(block);
         let num_bytes = block.len();
         reader.consume(num_bytes);

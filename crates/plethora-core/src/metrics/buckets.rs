@@ -9,21 +9,21 @@ use crate::LabelId;
 
 /// Share of all training assignments that head labels carry together.
 const HEAD_SHARE: f64 = 0.5;
-/// Share of all training assignments that head and torso labels carry together.
-const TORSO_SHARE: f64 = 0.9;
+/// Labels with at most so many training documents are the tail: too few to learn much from.
+const MAX_TAIL_FREQUENCY: u32 = 5;
 
 /// A group of labels by training frequency.
 ///
-/// Labels sorted by training frequency, the most frequent first, fall into the head until half of
-/// all training assignments (pairs of document and label) are covered, into the torso until nine
-/// tenths are, and else into the tail. Labels of equal frequency are in one bucket.
+/// The tail are labels with one to five training documents, whatever the data. Of the others, the
+/// most frequent are the head until half of all training assignments (pairs of document and label)
+/// are covered, and the rest are the torso. Labels of equal frequency are in one bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BucketName {
     /// The most frequent labels, which carry half of the training assignments.
     Head,
-    /// The labels that carry the next four tenths.
+    /// The labels between head and tail.
     Torso,
-    /// The remaining labels that occur in training.
+    /// The labels with one to five training documents.
     Tail,
     /// Labels without a training document.
     Unseen,
@@ -48,7 +48,6 @@ impl BucketName {
 #[derive(Debug)]
 pub(super) struct Buckets {
     min_head_frequency: u32,
-    min_torso_frequency: u32,
 }
 
 impl Buckets {
@@ -56,26 +55,22 @@ impl Buckets {
         let mut falling: Vec<u32> = train_counts.iter().copied().filter(|&n| n > 0).collect();
         falling.sort_unstable_by(|left, right| right.cmp(left));
         let total: u64 = falling.iter().map(|&count| u64::from(count)).sum();
-        let min_frequency = |share: f64| {
-            let mut covered = 0;
-            let reached = falling.iter().find(|&&count| {
-                covered += u64::from(count);
-                covered as f64 >= share * total as f64
-            });
-            reached.copied().unwrap_or(1)
-        };
+        let mut covered = 0;
+        let half = falling.iter().find(|&&count| {
+            covered += u64::from(count);
+            covered as f64 >= HEAD_SHARE * total as f64
+        });
         Self {
-            min_head_frequency: min_frequency(HEAD_SHARE),
-            min_torso_frequency: min_frequency(TORSO_SHARE),
+            min_head_frequency: half.map_or(0, |&count| count).max(MAX_TAIL_FREQUENCY + 1),
         }
     }
 
     fn of_frequency(&self, train_frequency: u32) -> BucketName {
         match train_frequency {
             0 => BucketName::Unseen,
+            ..=MAX_TAIL_FREQUENCY => BucketName::Tail,
             count if count >= self.min_head_frequency => BucketName::Head,
-            count if count >= self.min_torso_frequency => BucketName::Torso,
-            _ => BucketName::Tail,
+            _ => BucketName::Torso,
         }
     }
 
@@ -83,7 +78,7 @@ impl Buckets {
     fn min_frequency(&self, bucket: BucketName) -> u32 {
         match bucket {
             BucketName::Head => self.min_head_frequency,
-            BucketName::Torso => self.min_torso_frequency,
+            BucketName::Torso => MAX_TAIL_FREQUENCY + 1,
             BucketName::Tail => 1,
             BucketName::Unseen => 0,
         }
@@ -221,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buckets_follow_the_share_of_training_assignments() {
+    fn the_head_carries_half_of_the_assignments_and_the_tail_is_rare() {
         use BucketName::{Head, Tail, Torso, Unseen};
         // 100 assignments: 60 | 20 + 10 | 4 + 4 + 1 + 1
         let counts = [4, 60, 1, 10, 4, 20, 1, 0];
@@ -234,8 +229,9 @@ mod tests {
 
     #[test]
     fn equal_frequencies_share_a_bucket_and_no_labels_are_fine() {
-        let buckets = Buckets::new(&[3; 10]);
-        assert_eq!(buckets.of_frequency(3), BucketName::Head);
+        let buckets = Buckets::new(&[30; 10]);
+        assert_eq!(buckets.of_frequency(30), BucketName::Head);
+        assert_eq!(Buckets::new(&[3; 10]).of_frequency(3), BucketName::Tail);
         assert_eq!(Buckets::new(&[]).of_frequency(0), BucketName::Unseen);
     }
 }

@@ -199,3 +199,169 @@ fn split_wide_groups(
         labels: grown.labels,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rand::RngExt;
+
+    use super::*;
+    use crate::SparseVector;
+    use crate::corpus::Label;
+
+    fn random_features(num_labels: usize, seed: u64) -> SparseMatrix {
+        let mut rng = SeedStream::new(seed).rng();
+        let mut builder = SparseMatrix::builder(50);
+        for _ in 0..num_labels {
+            let entries = (0..rng.random_range(0..8))
+                .map(|_| (rng.random_range(0..50), rng.random_range(0.1..1.0)))
+                .collect();
+            let mut row = SparseVector::from_entries(entries);
+            row.normalize();
+            builder.push(row.as_row());
+        }
+        builder.finish()
+    }
+
+    fn build_tree(features: &SparseMatrix, config: &TreeConfig, seed: u64) -> LabelTree {
+        build(
+            features,
+            &LabelSpace::default(),
+            config,
+            SeedStream::new(seed),
+        )
+        .unwrap()
+    }
+
+    fn shape() -> impl Strategy<Value = TreeShape> {
+        prop_oneof![Just(TreeShape::Balanced), Just(TreeShape::Kmeans)]
+    }
+
+    proptest! {
+        #[test]
+        fn every_label_hangs_under_exactly_one_node(
+            num_labels in 1_usize..200, branching in 2_usize..9, max_leaf in 1_usize..30,
+            shape in shape(), seed: u64,
+        ) {
+            let config = TreeConfig { shape, branching, max_leaf, ..TreeConfig::default() };
+            let tree = build_tree(&random_features(num_labels, seed), &config, seed);
+            let mut labels: Vec<u32> = (0..tree.num_nodes())
+                .flat_map(|node| tree.labels(node).iter().map(|label| label.0))
+                .collect();
+            labels.sort_unstable();
+            prop_assert_eq!(labels, (0..num_labels as u32).collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn balanced_clusters_keep_their_size_limits(
+            num_labels in 2_usize..300, branching in 2_usize..9, max_leaf in 1_usize..40, seed: u64,
+        ) {
+            let config = TreeConfig { branching, max_leaf, ..TreeConfig::default() };
+            let tree = build_tree(&random_features(num_labels, seed), &config, seed);
+            let mut sizes = vec![0; tree.num_nodes()];
+            for node in (0..tree.num_nodes()).rev() {
+                let below = tree.children(node).map(|child| sizes[child]);
+                let children: Vec<usize> = below.collect();
+                if let (Some(least), Some(most)) = (children.iter().min(), children.iter().max()) {
+                    prop_assert!(most - least <= 1);
+                }
+                prop_assert!(tree.labels(node).len() <= max_leaf);
+                prop_assert!(children.len() <= branching);
+                sizes[node] = tree.labels(node).len() + children.iter().sum::<usize>();
+            }
+        }
+    }
+
+    #[test]
+    fn sizes_that_straddle_the_leaf_limit_are_split_where_needed() {
+        let config = TreeConfig {
+            branching: 2,
+            max_leaf: 5,
+            ..TreeConfig::default()
+        };
+        let tree = build_tree(&random_features(11, 3), &config, 3);
+        // 11 = 5 + 6: the five stay, the six become 3 + 3.
+        let mut sizes: Vec<usize> = (0..tree.num_nodes())
+            .map(|node| tree.labels(node).len())
+            .collect();
+        sizes.sort_unstable();
+        assert_eq!(sizes, [0, 0, 3, 3, 5]);
+    }
+
+    #[test]
+    fn any_number_of_threads_gives_the_same_tree() {
+        let features = random_features(5000, 9);
+        for shape in [TreeShape::Balanced, TreeShape::Kmeans] {
+            let config = TreeConfig {
+                shape,
+                max_leaf: 20,
+                ..TreeConfig::default()
+            };
+            let with_threads = |threads| {
+                let pool = rayon::ThreadPoolBuilder::new()
+                    .num_threads(threads)
+                    .build()
+                    .unwrap();
+                pool.install(|| build_tree(&features, &config, 4))
+            };
+            assert_eq!(with_threads(1), with_threads(2));
+            assert_ne!(with_threads(1), build_tree(&features, &config, 5));
+        }
+    }
+
+    #[test]
+    fn similar_labels_end_in_the_same_cluster() {
+        let mut builder = SparseMatrix::builder(4);
+        for label in 0..40_u32 {
+            let column = label % 2 * 2;
+            let mut row = SparseVector::from_entries(vec![(column, 1.0), (column + 1, 0.5)]);
+            row.normalize();
+            builder.push(row.as_row());
+        }
+        let config = TreeConfig {
+            branching: 2,
+            max_leaf: 20,
+            ..TreeConfig::default()
+        };
+        // Two random centres of one kind leave everything as it is; most seeds find the kinds.
+        let features = builder.finish();
+        let is_pure = |seed: &u64| {
+            let tree = build_tree(&features, &config, *seed);
+            tree.labels(1)
+                .windows(2)
+                .all(|pair| pair[0].0 % 2 == pair[1].0 % 2)
+        };
+        assert!((0..20).filter(is_pure).count() >= 8);
+    }
+
+    #[test]
+    fn wide_groups_of_a_hierarchy_are_clustered() {
+        let labels: Vec<Label> = (0..60)
+            .map(|id| Label {
+                key: format!("{id:02}"),
+                parents: if id == 0 { vec![] } else { vec!["00".into()] },
+                ..Label::default()
+            })
+            .collect();
+        let space = LabelSpace::new(labels, vec![1; 60]);
+        let config = TreeConfig {
+            shape: TreeShape::Hierarchy,
+            max_leaf: 10,
+            branching: 8,
+            ..TreeConfig::default()
+        };
+        let tree = build(&random_features(60, 1), &space, &config, SeedStream::new(1)).unwrap();
+        assert_eq!(tree.num_labels(), 60);
+        assert!((0..tree.num_nodes()).all(|node| tree.labels(node).len() <= 10));
+    }
+
+    #[test]
+    fn impossible_settings_are_named() {
+        let config = TreeConfig {
+            branching: 1,
+            ..TreeConfig::default()
+        };
+        let error = config.validate().unwrap_err().to_string();
+        assert_eq!(error, "tree.branching: must be at least 2");
+    }
+}

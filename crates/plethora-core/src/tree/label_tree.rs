@@ -145,7 +145,8 @@ impl LabelTree {
 
     /// The nodes of each depth, from the root down; breadth first makes each a range.
     pub fn levels(&self) -> Vec<Range<usize>> {
-        let mut levels = vec![0..1];
+        let root = 0..1;
+        let mut levels = vec![root];
         loop {
             let last = levels[levels.len() - 1].clone();
             let next = self.child_starts[last.start] as usize..self.child_starts[last.end] as usize;
@@ -174,7 +175,7 @@ impl LabelTree {
     /// The shallow and wide tree with the same clusters: keeps the root, the nodes at the given
     /// `depths` and every node that holds labels, and hangs each on its nearest kept ancestor.
     ///
-    /// This is algorithm 1 of the LightAttention paper (compression by c-th ancestors) said from
+    /// This is algorithm 1 of the `LightAttention` paper (compression by c-th ancestors) said from
     /// the top: depths 4 and 8 of a binary tree of depth 12 give widths 16, 256 and 4,096. Leaves
     /// above a kept depth stay where they are, so sizes may straddle the leaf limit.
     pub fn keep_depths(&self, depths: &[usize]) -> Self {

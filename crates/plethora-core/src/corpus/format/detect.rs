@@ -1,8 +1,6 @@
 //! Telling a corpus format by the first lines of a file.
 
-use std::collections::BTreeMap;
-
-use serde::de::IgnoredAny;
+use serde_json::{Map, Value};
 
 use super::super::ReadOptions;
 use super::super::source::Source;
@@ -100,7 +98,7 @@ fn detect_lines(lines: &[&str], options: &ReadOptions) -> Result<Format, String>
 
 fn json_format(line: &str) -> Format {
     // A line that does not parse is read as JSON lines, whose reader says what is wrong with it.
-    match serde_json::from_str::<BTreeMap<String, IgnoredAny>>(line) {
+    match serde_json::from_str::<Map<String, Value>>(line) {
         Ok(fields) if fields.contains_key(LABEL_NUMBERS) => Format::XmcRaw,
         Err(_) if line.contains(&format!("\"{LABEL_NUMBERS}\"")) => Format::XmcRaw,
         _ => Format::Jsonl,

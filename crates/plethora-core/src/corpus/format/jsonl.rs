@@ -3,7 +3,7 @@
 use super::super::filter::RowFilter;
 use super::super::lines::Lines;
 use super::super::{Content, ReadOptions};
-use super::json_row::{JsonFields, LabelField};
+use super::json_row::{JsonFields, JsonRow, LabelField};
 use super::{RawDocument, Row, RowReader};
 use crate::Result;
 
@@ -15,6 +15,11 @@ pub(super) struct Jsonl {
     lines: Lines,
     fields: JsonFields,
     filter: RowFilter,
+    /// True if the caller named the field of ids, so that all rows must have it.
+    requires_id: bool,
+    /// For each text field, whether any row had it.
+    found_texts: Vec<bool>,
+    warnings: Vec<String>,
 }
 
 impl Jsonl {
@@ -38,8 +43,38 @@ impl Jsonl {
         };
         Self {
             lines,
+            found_texts: vec![false; fields.text.len()],
             fields,
             filter: RowFilter::new(&options.filters),
+            requires_id: options.id_field.is_some(),
+            warnings: Vec::new(),
+        }
+    }
+
+    fn document(&mut self, mut row: JsonRow) -> Result<RawDocument, String> {
+        for (was_found, text) in self.found_texts.iter_mut().zip(&row.texts) {
+            *was_found |= text.is_some();
+        }
+        if self.requires_id && row.id.is_none() {
+            return Err(format!("no field `{}` for the id", self.fields.id));
+        }
+        Ok(RawDocument {
+            content: Content::Text(row.take_text()),
+            id: row.id,
+            labels: row.labels,
+        })
+    }
+
+    /// Text fields may be missing in some rows; in all rows it is likely a slip of the pen.
+    fn warn_of_missing_fields(&mut self) {
+        if !self.found_texts.contains(&true) {
+            return;
+        }
+        for (field, was_found) in self.fields.text.iter().zip(&self.found_texts) {
+            if !was_found {
+                self.warnings
+                    .push(format!("no row has the text field `{field}`"));
+            }
         }
     }
 }
@@ -47,22 +82,18 @@ impl Jsonl {
 impl RowReader for Jsonl {
     fn next_row(&mut self) -> Result<Option<Row>> {
         let Some(line) = self.lines.next_line()? else {
+            self.warn_of_missing_fields();
             return Ok(None);
         };
         if line.trim_ascii().is_empty() {
             return Ok(Some(Row::Blank));
         }
         let parsed = self.fields.parse(line, &mut self.filter);
-        Ok(Some(
-            match parsed.map_err(|message| self.lines.error(message))? {
-                None => Row::Filtered,
-                Some(mut row) => Row::Document(RawDocument {
-                    content: Content::Text(row.take_text()),
-                    id: row.id,
-                    labels: row.labels,
-                }),
-            },
-        ))
+        let row = parsed.and_then(|row| match row {
+            None => Ok(Row::Filtered),
+            Some(row) => self.document(row).map(Row::Document),
+        });
+        row.map(Some).map_err(|message| self.lines.error(message))
     }
 
     fn line(&self) -> u64 {
@@ -71,5 +102,9 @@ impl RowReader for Jsonl {
 
     fn explain_filter(&self) -> Option<String> {
         self.filter.fields().next().map(|_| self.filter.explain())
+    }
+
+    fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.warnings)
     }
 }

@@ -1,4 +1,4 @@
-//! LibMultiLabel's columns: labels and text, or id, labels and text. Never guessed from content,
+//! `LibMultiLabel`'s columns: labels and text, or id, labels and text. Never guessed from content,
 //! since nothing tells labels from text.
 
 use super::super::lines::Lines;

@@ -39,6 +39,7 @@ impl Libsvm {
             None => LabelNumbers::Below(num_labels),
         };
         let range = IndexRange {
+            noun: "feature",
             base: 0,
             num_columns: Some(num_columns),
         };
@@ -60,6 +61,7 @@ impl Libsvm {
             ));
         };
         let range = IndexRange {
+            noun: "feature",
             base: u32::from(base),
             num_columns: None,
         };

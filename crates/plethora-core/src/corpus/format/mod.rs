@@ -54,7 +54,7 @@ pub enum Format {
     FastText,
     /// Annif's short texts: text, then `<uri>`s in the last columns.
     AnnifTsv,
-    /// LibMultiLabel's columns: labels and text, or id, labels and text.
+    /// `LibMultiLabel`'s columns: labels and text, or id, labels and text.
     LibMultiLabelTsv,
     /// PECOS's text2text: label numbers that count in a label file, a tab, text.
     Text2Text,

@@ -4,33 +4,33 @@ use crate::SparseVector;
 
 /// Which indices a row may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::corpus) struct IndexRange {
+pub(super) struct IndexRange {
+    /// What the columns are, for messages: `feature` or `label`.
+    pub(super) noun: &'static str,
     /// The first index: 0 or 1.
-    pub(in crate::corpus) base: u32,
+    pub(super) base: u32,
     /// Number of columns, where a header gives it.
-    pub(in crate::corpus) num_columns: Option<u32>,
+    pub(super) num_columns: Option<u32>,
 }
 
 /// The sparse row in a text of `index:value` pairs; columns are counted from 0 in it.
-pub(in crate::corpus) fn parse_features(
-    text: &str,
-    range: IndexRange,
-) -> Result<SparseVector, String> {
+pub(super) fn parse_features(text: &str, range: IndexRange) -> Result<SparseVector, String> {
     let mut entries = Vec::new();
     let mut is_rising = true;
+    let IndexRange { noun, base, .. } = range;
     for pair in text.split_ascii_whitespace() {
         let (index, value) = pair
             .split_once(':')
-            .ok_or_else(|| format!("`{pair}` is not a feature such as 17:0.5"))?;
+            .ok_or_else(|| format!("`{pair}` is not a {noun} such as 17:0.5"))?;
         let column = parse_column(index, range)?;
-        let value = parse_value(value, pair)?;
+        let value = parse_value(value, pair, noun)?;
         is_rising &= entries.last().is_none_or(|&(last, _)| last < column);
         entries.push((column, value));
     }
     if !is_rising {
         entries.sort_by_key(|&(column, _)| column);
         if let Some(pair) = entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-            return Err(format!("feature {} occurs twice", pair[0].0 + range.base));
+            return Err(format!("{noun} {} occurs twice", pair[0].0 + base));
         }
     }
     let (columns, values) = entries.into_iter().unzip();
@@ -38,33 +38,37 @@ pub(in crate::corpus) fn parse_features(
 }
 
 fn parse_column(index: &str, range: IndexRange) -> Result<u32, String> {
+    let IndexRange {
+        noun,
+        base,
+        num_columns,
+    } = range;
     let number: u32 = index
         .parse()
-        .map_err(|_| format!("the feature number `{index}` is not a whole number"))?;
-    let column = number.checked_sub(range.base).ok_or_else(|| {
-        format!(
-            "feature {number}, but features are counted from {}",
-            range.base
-        )
-    })?;
-    match range.num_columns {
+        .map_err(|_| format!("the {noun} number `{index}` is not a whole number"))?;
+    let column = number
+        .checked_sub(base)
+        .ok_or_else(|| format!("{noun} {number}, but {noun}s are counted from {base}"))?;
+    match num_columns {
         Some(num_columns) if column >= num_columns => Err(format!(
-            "feature {number} is out of bounds: the header promises {num_columns} features, \
+            "{noun} {number} is out of bounds: the header promises {num_columns} {noun}s, \
              counted from 0"
         )),
+        // One more must fit too: the number of columns.
+        None if column == u32::MAX => Err(format!("the {noun} number {number} is too large")),
         _ => Ok(column),
     }
 }
 
-fn parse_value(value: &str, pair: &str) -> Result<f32, String> {
+fn parse_value(value: &str, pair: &str, noun: &str) -> Result<f32, String> {
     let number: f32 = value
         .parse()
-        .map_err(|_| format!("the value of the feature `{pair}` is not a number"))?;
+        .map_err(|_| format!("the value of the {noun} `{pair}` is not a number"))?;
     if number.is_finite() {
         Ok(number)
     } else {
         Err(format!(
-            "the value of the feature `{pair}` is not a finite number"
+            "the value of the {noun} `{pair}` is not a finite number"
         ))
     }
 }
@@ -95,6 +99,7 @@ mod tests {
     use super::*;
 
     const RANGE: IndexRange = IndexRange {
+        noun: "feature",
         base: 0,
         num_columns: Some(10),
     };
@@ -104,6 +109,7 @@ mod tests {
         let row = parse_features("3:0.5 1:2", RANGE).unwrap();
         assert_eq!((row.columns, row.values), (vec![1, 3], vec![2.0, 0.5]));
         let from_one = IndexRange {
+            noun: "feature",
             base: 1,
             num_columns: None,
         };
@@ -142,6 +148,7 @@ mod tests {
             assert_eq!(parse_features(text, RANGE).unwrap_err(), expected);
         }
         let from_one = IndexRange {
+            noun: "feature",
             base: 1,
             num_columns: None,
         };

@@ -19,8 +19,8 @@ impl XmcPair {
             let needs = "a feature matrix needs the matrix of its labels beside it";
             return Err(missing_labels_file(lines.origin(), needs));
         };
-        let features = Matrix::open(lines)?;
-        let labels = Matrix::open(Lines::new(Source::open(path)?))?;
+        let features = Matrix::open(lines, "feature")?;
+        let labels = Matrix::open(Lines::new(Source::open(path)?), "label")?;
         if features.num_rows != labels.num_rows {
             let (path, count) = (features.lines.origin().path().display(), features.num_rows);
             return Err(labels.lines.error(format!(
@@ -71,7 +71,7 @@ struct Matrix {
 }
 
 impl Matrix {
-    fn open(mut lines: Lines) -> Result<Self> {
+    fn open(mut lines: Lines, noun: &'static str) -> Result<Self> {
         let header = lines.next_line()?.and_then(parse_header::<2>);
         let Some([num_rows, num_columns]) = header else {
             return Err(lines.error("expected a header of two numbers: rows columns"));
@@ -79,6 +79,7 @@ impl Matrix {
         let num_columns = u32::try_from(num_columns)
             .map_err(|_| lines.error(format!("{num_columns} columns are more than fit")))?;
         let range = IndexRange {
+            noun,
             base: 0,
             num_columns: Some(num_columns),
         };

@@ -1,10 +1,10 @@
 //! Vocabularies in JSON: one object of all labels, or one object a line.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde_json::{Map, Value};
 
 use super::super::Label;
 use super::super::source::Source;
@@ -13,7 +13,7 @@ use crate::Result;
 
 /// True for an object that describes one label by its `key` or `uid`.
 pub(super) fn is_label_line(line: &str) -> bool {
-    serde_json::from_str::<BTreeMap<String, IgnoredAny>>(line)
+    serde_json::from_str::<Map<String, Value>>(line)
         .is_ok_and(|fields| fields.contains_key("key") || fields.contains_key("uid"))
 }
 

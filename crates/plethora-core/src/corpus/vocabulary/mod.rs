@@ -139,7 +139,7 @@ fn read_whole(source: Source) -> Result<(String, Origin)> {
         Ok(text) => Ok((text, origin)),
         Err(error) => {
             let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-            let line = good.iter().filter(|&&byte| byte == b'\n').count() as u64 + 1;
+            let line = good.split(|&byte| byte == b'\n').count() as u64;
             Err(origin.error(line, "not valid UTF-8; convert the file to UTF-8"))
         }
     }

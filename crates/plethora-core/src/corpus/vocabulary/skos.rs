@@ -84,7 +84,7 @@ struct Concept {
     names: Vec<Name>,
     alternatives: Vec<Name>,
     parents: Vec<String>,
-    is_concept: bool,
+    is_declared: bool,
 }
 
 /// Collects concepts in the order they are met.
@@ -103,7 +103,7 @@ impl Concepts {
         if triple.predicate.as_ref() == rdf::TYPE {
             let is_concept = matches!(&triple.object, Term::NamedNode(kind)
                 if kind.as_str().strip_prefix(SKOS) == Some("Concept"));
-            self.entry(subject).is_concept |= is_concept;
+            self.entry(subject).is_declared |= is_concept;
             return;
         }
         let Some(property) = triple.predicate.as_str().strip_prefix(SKOS) else {
@@ -143,10 +143,10 @@ impl Concepts {
 
     /// The labels: resources declared as concepts or, where none is, all that have a name.
     fn finish(self) -> Vec<PlacedLabel> {
-        let has_types = self.concepts.iter().any(|concept| concept.is_concept);
+        let has_types = self.concepts.iter().any(|concept| concept.is_declared);
         let is_label = |concept: &Concept| {
             if has_types {
-                concept.is_concept
+                concept.is_declared
             } else {
                 !concept.names.is_empty()
             }

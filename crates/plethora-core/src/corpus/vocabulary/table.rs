@@ -137,6 +137,8 @@ fn csv_problem(kind: &csv::ErrorKind) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write;
+
     use super::super::tests::read;
 
     #[test]
@@ -151,11 +153,10 @@ mod tests {
 
     #[test]
     fn a_tsv_line_without_name_is_named() {
-        let message = read("a\tsea\n".repeat(1).as_str()).map(|labels| labels.len());
-        assert_eq!(message.unwrap(), 1);
+        // Far behind what the format is told by.
         let mut text = String::new();
         for index in 0..40_000 {
-            text.push_str(&format!("k{index}\tname\n"));
+            writeln!(text, "k{index}\tname").unwrap();
         }
         text.push_str("lonely\n");
         let message = read(&text).unwrap_err().to_string();

@@ -90,6 +90,10 @@ impl Encoder {
 
     /// The lines of the label file.
     pub(super) fn label_file_lines(&self) -> Result<Vec<String>, String> {
+        if self.numbers.keys().is_empty() {
+            let reason = "no document has labels, so there is nothing to put in the label file";
+            return Err(reason.into());
+        }
         self.numbers
             .keys()
             .iter()

@@ -41,11 +41,11 @@ impl LabelNumbers {
     pub(super) fn number(&mut self, key: &str) -> Result<u64, String> {
         match self {
             Self::Keys { num_labels } => {
-                let number: u64 = key.parse().map_err(|_| {
+                let number: u32 = key.parse().map_err(|_| {
                     format!("the label `{key}` is not a number; a label file would give it one")
                 })?;
-                *num_labels = (*num_labels).max(number + 1);
-                Ok(number)
+                *num_labels = (*num_labels).max(u64::from(number) + 1);
+                Ok(u64::from(number))
             }
             Self::List {
                 keys,
@@ -112,5 +112,6 @@ mod tests {
         assert_eq!(numbers.number("7"), Ok(7));
         assert_eq!(numbers.num_labels(), 8);
         assert!(numbers.number("sea").is_err());
+        assert!(numbers.number("99999999999999999999").is_err());
     }
 }

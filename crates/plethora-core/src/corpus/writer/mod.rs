@@ -142,11 +142,12 @@ fn check_options(format: Format, options: &WriteOptions) -> Result<()> {
             "expected 0 or 1: libsvm without header can count features from either",
         ));
     }
-    if options.label_prefix.is_empty() || options.label_separator.as_deref() == Some("") {
-        return Err(Error::config(
-            "label-separator",
-            "expected at least one character",
-        ));
+    let nothing = |key: &str| Err(Error::config(key, "expected at least one character"));
+    if options.label_prefix.is_empty() {
+        return nothing("label-prefix");
+    }
+    if options.label_separator.as_deref() == Some("") {
+        return nothing("label-separator");
     }
     Ok(())
 }

@@ -1,0 +1,171 @@
+//! Where tensors live: chosen once by the program, then passed to everything as a value.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::OnceLock;
+
+use crate::{Error, Result};
+
+/// A device by its name: `cpu`, `cuda` (the first GPU) or `cuda:N`.
+///
+/// ```
+/// use plethora_neural::Device;
+///
+/// let device: Device = "cpu".parse()?;
+/// let ones = tch::Tensor::ones([2], (tch::Kind::Float, device.open()?));
+/// assert_eq!(ones.double_value(&[0]), 1.0);
+/// # Ok::<(), plethora_neural::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Device {
+    /// The processor.
+    #[default]
+    Cpu,
+    /// The GPU with this index.
+    Cuda(usize),
+}
+
+impl Device {
+    /// The device as libtorch knows it, after making sure that it can be used.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoCudaLibrary`] where only the CPU part of libtorch is installed;
+    /// [`Error::NoCudaDevice`] where the machine has no such GPU.
+    pub fn open(self) -> Result<tch::Device> {
+        let Self::Cuda(index) = self else {
+            return Ok(tch::Device::Cpu);
+        };
+        load_cuda().map_err(|reason| Error::NoCudaLibrary {
+            device: self.to_string(),
+            reason,
+        })?;
+        let num_devices = usize::try_from(tch::Cuda::device_count()).unwrap_or(0);
+        if index < num_devices {
+            Ok(tch::Device::Cuda(index))
+        } else {
+            Err(Error::NoCudaDevice {
+                device: self.to_string(),
+                num_devices,
+            })
+        }
+    }
+}
+
+impl FromStr for Device {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let unknown = || Error::UnknownDevice(name.to_owned());
+        match name.split_once(':') {
+            None if name == "cpu" => Ok(Self::Cpu),
+            None if name == "cuda" => Ok(Self::Cuda(0)),
+            Some(("cuda", index)) if index.bytes().all(|byte| byte.is_ascii_digit()) => {
+                index.parse().map(Self::Cuda).map_err(|_| unknown())
+            }
+            _ => Err(unknown()),
+        }
+    }
+}
+
+impl fmt::Display for Device {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cpu => formatter.write_str("cpu"),
+            Self::Cuda(index) => write!(formatter, "cuda:{index}"),
+        }
+    }
+}
+
+/// Opens the CUDA part of libtorch, which registers itself with the CPU part. libtorch looks for it
+/// once, so this comes before anything that asks about CUDA; the outcome stands for the process.
+fn load_cuda() -> Result<(), String> {
+    static OUTCOME: OnceLock<Result<(), String>> = OnceLock::new();
+    OUTCOME.get_or_init(open_library).clone()
+}
+
+#[cfg(unix)]
+fn open_library() -> Result<(), String> {
+    use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
+    #[expect(unsafe_code, reason = "opening a library runs its initialisers")]
+    // SAFETY: the initialisers of libtorch_cuda.so are written to run when Python opens it in the
+    // same way; the library is never closed, so nothing of it can dangle.
+    let library = unsafe { Library::open(Some("libtorch_cuda.so"), RTLD_NOW | RTLD_GLOBAL) }
+        .map_err(|error| reason(&error))?;
+    std::mem::forget(library);
+    Ok(())
+}
+
+/// The innermost message: the outer one says only that opening failed.
+#[cfg(unix)]
+fn reason(error: &dyn std::error::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), reason)
+}
+
+#[cfg(not(unix))]
+fn open_library() -> Result<(), String> {
+    Err("only supported on Linux".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use tch::Tensor;
+
+    use super::*;
+
+    #[test]
+    fn product_on_the_processor_equals_hand_values() {
+        let device = Device::Cpu.open().unwrap();
+        product_equals_hand_values(device);
+    }
+
+    fn product_equals_hand_values(device: tch::Device) {
+        let left = Tensor::from_slice2(&[[1.0_f32, 2.0], [3.0, 4.0]]).to_device(device);
+        let right = Tensor::from_slice2(&[[5.0_f32, 6.0], [7.0, 8.0]]).to_device(device);
+        let product = left.f_matmul(&right).unwrap().flatten(0, -1);
+        let values: Vec<f32> = product.try_into().unwrap();
+        assert_eq!(values, [19.0, 22.0, 43.0, 50.0]);
+    }
+
+    /// On a machine without CUDA the error, on one with it the product.
+    #[test]
+    fn gpu_works_or_says_what_is_missing() {
+        match Device::Cuda(0).open() {
+            Ok(device) => product_equals_hand_values(device),
+            Err(error) => {
+                let message = error.to_string();
+                assert!(
+                    message.contains("libtorch_cuda.so: cannot open shared object file")
+                        || message == "cuda:0: libtorch finds 0 CUDA devices on this machine",
+                    "{message}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn gpu_beyond_the_last_is_an_error() {
+        assert!(Device::Cuda(1000).open().is_err());
+    }
+
+    #[test]
+    fn names_are_read_and_shown() {
+        for (name, device, shown) in [
+            ("cpu", Device::Cpu, "cpu"),
+            ("cuda", Device::Cuda(0), "cuda:0"),
+            ("cuda:3", Device::Cuda(3), "cuda:3"),
+        ] {
+            assert_eq!(name.parse::<Device>().unwrap(), device);
+            assert_eq!(device.to_string(), shown);
+        }
+        for name in [
+            "", "gpu", "CPU", "cpu:0", "cuda:", "cuda:-1", "cuda:+1", "cuda:x", "cuda:1:2",
+        ] {
+            let error = name.parse::<Device>().unwrap_err().to_string();
+            assert!(
+                error.starts_with(&format!("device {name:?} is unknown")),
+                "{error}"
+            );
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! `cargo xtask demo`: from a fresh clone to a trained and evaluated classifier.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::Result;
+use crate::process;
+
+/// Builds the program and runs its demo; extra arguments go to the demo.
+pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
+    process::run(process::cargo(root).args(["build", "--release", "--package", "plethora-cli"]))?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+    let program = root.join(target).join("release").join("plethora");
+    process::run(
+        Command::new(program)
+            .arg("demo")
+            .args(arguments)
+            .current_dir(root),
+    )
+}

@@ -1,0 +1,27 @@
+//! `cargo xtask test`: all tests of all crates.
+
+use std::path::Path;
+
+use crate::{Result, process, setup};
+
+/// Sets up and runs unit, integration and documentation tests.
+pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
+    // Before libtorch is there: the default members must not look for it.
+    process::run(
+        process::cargo(root)
+            .arg("build")
+            .env("LIBTORCH", "/nonexistent"),
+    )
+    .map_err(|error| format!("the crates without tensors must build alone: {error}"))?;
+    setup::run(root)?;
+    let has_nextest = process::succeeds(process::cargo(root).args(["nextest", "--version"]));
+    let mut tests = process::cargo(root);
+    if has_nextest {
+        tests.args(["nextest", "run", "--workspace"]);
+    } else {
+        // Documentation tests come below, as nextest has none.
+        tests.args(["test", "--workspace", "--all-targets"]);
+    }
+    process::run(tests.args(arguments))?;
+    process::run(process::cargo(root).args(["test", "--quiet", "--workspace", "--doc"]))
+}
