@@ -201,17 +201,19 @@ impl DataFacts {
 
 /// Says how to go on, where something is left to go on with.
 fn explain_resume(error: Error, output: &Path) -> anyhow::Error {
-    let is_kept = WorkFolder::path_for(output).exists();
-    if !matches!(error, Error::Interrupted) || !is_kept {
-        return error.into();
-    }
+    let stopped = match &error {
+        _ if !WorkFolder::path_for(output).exists() => return error.into(),
+        Error::Interrupted => "interrupted".to_owned(),
+        Error::Write { .. } => error.to_string(),
+        _ => return error.into(),
+    };
     let mut command: Vec<String> = env::args()
         .map(|argument| quoted(&argument))
         .filter(|argument| argument != "--resume")
         .collect();
     command.push("--resume".into());
     anyhow::Error::from(error).context(format!(
-        "interrupted; to go on from the last complete tree: {}",
+        "{stopped}; to go on from the last complete tree: {}",
         command.join(" ")
     ))
 }
