@@ -49,27 +49,30 @@ impl WorkFolder {
         if earlier.is_none() && !parts(&path).map_err(Error::read(&path))?.is_empty() {
             return Err(Error::Occupied { path });
         }
-        let lock = Self::lock(&path)?;
-        let state = State {
-            fingerprint: fingerprint.to_owned(),
-        };
-        match (resume, earlier) {
-            (true, Some(earlier)) if earlier == state => {}
-            (true, Some(_)) => {
+        // Where nothing can be written, nothing is left either.
+        let lock = Self::lock(&path).inspect_err(|_| drop(fs::remove_dir(&path)))?;
+        // From here on, dropping it tidies up.
+        let folder = Self { path, _lock: lock };
+        folder.start(earlier, State::new(fingerprint), resume)?;
+        Ok(folder)
+    }
+
+    fn start(&self, earlier: Option<State>, state: State, resume: bool) -> Result<()> {
+        let path = &self.path;
+        match earlier {
+            Some(earlier) if resume && earlier == state => return Ok(()),
+            Some(_) if resume => {
                 return Err(Error::model(
-                    &path,
+                    path,
                     "holds a training run with other data or settings; \
                      run without --resume to start anew",
                 ));
             }
-            (true, None) | (false, _) => {
-                Self::clear(&path)?;
-                let text = serde_json::to_vec(&state)
-                    .map_err(|error| Error::write(&path)(error.into()))?;
-                fs::write(path.join(STATE_FILE), text).map_err(Error::write(&path))?;
-            }
+            _ => {}
         }
-        Ok(Self { path, _lock: lock })
+        Self::clear(path)?;
+        let text = serde_json::to_vec(&state).map_err(|error| Error::write(path)(error.into()))?;
+        fs::write(path.join(STATE_FILE), text).map_err(Error::write(path))
     }
 
     /// The work folder that belongs to the model at `target`.
@@ -135,6 +138,12 @@ impl Drop for WorkFolder {
 }
 
 impl State {
+    fn new(fingerprint: &str) -> Self {
+        Self {
+            fingerprint: fingerprint.to_owned(),
+        }
+    }
+
     fn read(folder: &Path) -> Option<Self> {
         let text = fs::read(folder.join(STATE_FILE)).ok()?;
         serde_json::from_slice(&text).ok()
