@@ -183,12 +183,11 @@ impl TrainingJob {
             label_names: label_names.as_ref(),
             config: &self.config,
         };
-        if !self.resumes && WorkFolder::path_for(&self.output).exists() {
-            tracing::warn!(
-                "starting anew; --resume would go on with the interrupted run that is there"
-            );
-        }
+        let was_there = WorkFolder::path_for(&self.output).exists();
         let work = WorkFolder::open(&self.output, &trainer.fingerprint()?, self.resumes)?;
+        if was_there && !self.resumes {
+            tracing::warn!("starting anew; --resume would have gone on with the interrupted run");
+        }
         let times = trainer.run(&work, session.progress())?;
         Ok((work, times))
     }

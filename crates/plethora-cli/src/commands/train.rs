@@ -89,7 +89,7 @@ impl TrainArgs {
         interrupt::install();
         let report = job
             .run(session)
-            .map_err(|error| explain_resume(error, &self.output))?;
+            .map_err(|error| self.explain_resume(error))?;
         if self.json {
             results::print_json(&report)?;
         } else {
@@ -129,6 +129,32 @@ impl TrainArgs {
             replaces: self.force,
             resumes: self.resume,
         })
+    }
+
+    /// Says how to go on, where something is left to go on with and nothing is wrong with the
+    /// training data.
+    fn explain_resume(&self, error: Error) -> anyhow::Error {
+        let is_kept = WorkFolder::path_for(&self.output).exists();
+        let is_resumable = match &error {
+            Error::Interrupted | Error::Write { .. } => true,
+            Error::Input { path, .. } | Error::Read { path, .. } => {
+                self.valid.as_ref() == Some(path)
+            }
+            _ => false,
+        };
+        if !is_kept || !is_resumable {
+            return error.into();
+        }
+        let mut command: Vec<String> = env::args_os()
+            .map(|argument| quoted(&argument.to_string_lossy()))
+            .filter(|argument| argument != "--resume")
+            .collect();
+        command.push("--resume".into());
+        let hint = format!(
+            "{error}; to go on from the last complete tree: {}",
+            command.join(" ")
+        );
+        anyhow::Error::from(error).context(hint)
     }
 
     fn show(&self, job: &TrainingJob, session: &Session) -> anyhow::Result<()> {
@@ -197,25 +223,6 @@ impl DataFacts {
             self.num_assignments as f64 / with_labels as f64,
         ))
     }
-}
-
-/// Says how to go on, where something is left to go on with.
-fn explain_resume(error: Error, output: &Path) -> anyhow::Error {
-    let stopped = match &error {
-        _ if !WorkFolder::path_for(output).exists() => return error.into(),
-        Error::Interrupted => "interrupted".to_owned(),
-        Error::Write { .. } => error.to_string(),
-        _ => return error.into(),
-    };
-    let mut command: Vec<String> = env::args()
-        .map(|argument| quoted(&argument))
-        .filter(|argument| argument != "--resume")
-        .collect();
-    command.push("--resume".into());
-    anyhow::Error::from(error).context(format!(
-        "{stopped}; to go on from the last complete tree: {}",
-        command.join(" ")
-    ))
 }
 
 /// An argument as a shell takes it.
