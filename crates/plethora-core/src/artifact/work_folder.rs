@@ -53,11 +53,11 @@ impl WorkFolder {
         let lock = Self::lock(&path).inspect_err(|_| drop(fs::remove_dir(&path)))?;
         // From here on, dropping it tidies up.
         let folder = Self { path, _lock: lock };
-        folder.start(earlier, State::new(fingerprint), resume)?;
+        folder.start(earlier.as_ref(), &State::new(fingerprint), resume)?;
         Ok(folder)
     }
 
-    fn start(&self, earlier: Option<State>, state: State, resume: bool) -> Result<()> {
+    fn start(&self, earlier: Option<&State>, state: &State, resume: bool) -> Result<()> {
         let path = &self.path;
         match earlier {
             Some(earlier) if resume && earlier == state => return Ok(()),
@@ -71,7 +71,7 @@ impl WorkFolder {
             _ => {}
         }
         Self::clear(path)?;
-        let text = serde_json::to_vec(&state).map_err(|error| Error::write(path)(error.into()))?;
+        let text = serde_json::to_vec(state).map_err(|error| Error::write(path)(error.into()))?;
         fs::write(path.join(STATE_FILE), text).map_err(Error::write(path))
     }
 
