@@ -30,6 +30,7 @@ Examples:
   plethora train books.jsonl -o model --resume     after Ctrl-C or a crash";
 
 /// Train a model
+#[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct TrainArgs {
@@ -201,19 +202,29 @@ impl DataFacts {
 
 /// Says how to go on, where something is left to go on with.
 fn explain_resume(error: Error, output: &Path) -> anyhow::Error {
-    let is_kept = WorkFolder::path_for(output).exists();
-    if !matches!(error, Error::Interrupted) || !is_kept {
+    if !WorkFolder::path_for(output).exists() {
         return error.into();
     }
+    let explanation = match &error {
+        Error::Interrupted => format!(
+            "interrupted; to go on from the last complete tree: {}",
+            command_with_resume()
+        ),
+        Error::Write { .. } => {
+            format!("{error}; --resume will go on from the last complete tree")
+        }
+        _ => return error.into(),
+    };
+    anyhow::Error::from(error).context(explanation)
+}
+
+fn command_with_resume() -> String {
     let mut command: Vec<String> = env::args()
-        .map(|argument| quoted(&argument))
         .filter(|argument| argument != "--resume")
+        .map(|argument| quoted(&argument))
         .collect();
     command.push("--resume".into());
-    anyhow::Error::from(error).context(format!(
-        "interrupted; to go on from the last complete tree: {}",
-        command.join(" ")
-    ))
+    command.join(" ")
 }
 
 /// An argument as a shell takes it.

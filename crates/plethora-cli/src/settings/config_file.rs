@@ -39,13 +39,13 @@ fn parse_toml(path: &Path, text: &str) -> Result<Value, UsageError> {
 
 fn collect(value: &Value, prefix: &str, origin: &str, assignments: &mut Vec<Assignment>) {
     match value {
-        Value::Object(entries) if !(entries.is_empty() && !prefix.is_empty()) => {
+        Value::Object(entries) => {
             for (name, entry) in entries {
                 collect(entry, &joined(prefix, name), origin, assignments);
             }
         }
         // What is written as nothing is left at its default.
-        Value::Null | Value::Object(_) => {}
+        Value::Null => {}
         value => assignments.push(Assignment {
             key: prefix.to_owned(),
             value: AssignedValue::Typed(value.clone()),
