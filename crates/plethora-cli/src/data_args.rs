@@ -165,9 +165,10 @@ pub(crate) fn no_labels(path: &Path, format: Format, consequence: &str) -> Error
 
 /// A corpus as messages name it.
 pub(crate) fn shown(path: &Path) -> &Path {
-    match path.as_os_str() == "-" {
-        true => Path::new("<stdin>"),
-        false => path,
+    if path.as_os_str() == "-" {
+        Path::new("<stdin>")
+    } else {
+        path
     }
 }
 

@@ -167,10 +167,11 @@ impl Measuring<'_> {
         }
         self.num_unseen_assignments += 1;
         let next = LabelId((labels.len() + self.unseen.len()) as u32);
-        match self.unseen.get(key) {
-            Some(&id) => id,
-            None => *self.unseen.entry(key.to_owned()).or_insert(next),
+        if let Some(&id) = self.unseen.get(key) {
+            return id;
         }
+        self.unseen.insert(key.to_owned(), next);
+        next
     }
 
     fn finish(self, depth: usize) -> MeasuredModel {
@@ -201,12 +202,10 @@ impl MeasuredModel {
         label: LabelId,
     ) -> (&'a str, &'a str) {
         let labels = predictor.labels().labels();
-        match labels.get(label.index()) {
-            Some(label) => (&label.key, &label.name),
-            None => {
-                let key = &self.unseen_keys[label.index() - labels.len()];
-                (key, key)
-            }
+        if let Some(label) = labels.get(label.index()) {
+            return (&label.key, &label.name);
         }
+        let key = &self.unseen_keys[label.index() - labels.len()];
+        (key, key)
     }
 }

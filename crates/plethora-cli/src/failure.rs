@@ -76,7 +76,10 @@ pub(crate) fn install_panic_hook() {
         let place = panic
             .location()
             .map_or_else(String::new, |place| format!(" ({place})"));
-        let message = panic.payload_as_str().unwrap_or("no message");
+        let payload = panic.payload();
+        let message = (payload.downcast_ref::<&str>().copied())
+            .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+            .unwrap_or("no message");
         tell(&format!(
             "error: this is a bug in plethora {}, please report it: {message}{place}",
             env!("CARGO_PKG_VERSION"),

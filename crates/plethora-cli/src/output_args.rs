@@ -47,13 +47,11 @@ impl OutputArgs {
             target.format,
             Format::XmcRaw | Format::Text2Text | Format::XmcLibsvm | Format::XmcPair
         );
-        let label_keys = match counts_labels {
-            true => reader
-                .vocabulary()
-                .iter()
-                .map(|label| label.key.clone())
-                .collect(),
-            false => Vec::new(),
+        let label_keys = if counts_labels {
+            let labels = reader.vocabulary().iter();
+            labels.map(|label| label.key.clone()).collect()
+        } else {
+            Vec::new()
         };
         let options = WriteOptions {
             labels_path: target.labels_path.map(Path::to_owned),

@@ -7,7 +7,8 @@ use plethora_core::corpus::{LabelSpace, Output};
 use plethora_core::{Error, Result, ScoredLabel};
 use serde::Serialize;
 
-/// How predictions are written.
+/// How predictions are written; the words here are those of `--help`.
+#[expect(clippy::doc_markdown, reason = "backticks would show in the help")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PredictionFormat {
     /// A JSON object a document: id, and predictions with label, key, score and label_id
@@ -16,7 +17,7 @@ pub(crate) enum PredictionFormat {
     Hf,
     /// A line a document: __label__KEY SCORE ...; blanks in keys become _
     Fasttext,
-    /// A line a label: <KEY>, name and score between tabs; a blank line between documents
+    /// A line a label: key in angle brackets, name, score; a blank line between documents
     Annif,
     /// Sparse matrix with a header: label_id:score of each document
     Xmc,

@@ -37,6 +37,15 @@ impl TerminalProgress {
     }
 }
 
+impl Drop for TerminalProgress {
+    /// A stage that failed leaves no bar behind, and the error a line of its own.
+    fn drop(&mut self) {
+        if let Some(stage) = self.with_stage(Option::take) {
+            stage.bar.finish_and_clear();
+        }
+    }
+}
+
 impl Progress for TerminalProgress {
     fn start(&self, stage: &str, total: Option<u64>) {
         let bar = self.bars.add(match total {

@@ -25,9 +25,10 @@ impl Session {
             .build_global()
             .context("starting threads")?;
         let is_terminal = io::stderr().is_terminal();
-        let format = args.log_format.unwrap_or(match is_terminal {
-            true => LogFormat::Text,
-            false => LogFormat::Json,
+        let format = args.log_format.unwrap_or(if is_terminal {
+            LogFormat::Text
+        } else {
+            LogFormat::Json
         });
         let bars = MultiProgress::new();
         let verbosity = Verbosity {

@@ -1,5 +1,7 @@
 //! Looking at corpora, converting and splitting them, making them up.
 
+#![expect(clippy::unwrap_used, reason = "a failed set-up fails the test")]
+
 mod support;
 
 use std::collections::BTreeSet;

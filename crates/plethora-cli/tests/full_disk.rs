@@ -2,6 +2,7 @@
 //! system lets us mount one, and a limit on the size of files everywhere.
 
 #![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "tests stop where something is wrong")]
 
 mod refusal;
 mod support;
@@ -71,6 +72,7 @@ struct SmallDisk {
 
 impl SmallDisk {
     /// None where the system does not let us mount anything, which is told.
+    #[expect(clippy::print_stdout, reason = "a test that was skipped says so")]
     fn mount(desk: &Desk) -> Option<Self> {
         let mount_point = desk.file("disk");
         fs::create_dir(&mount_point).unwrap();
@@ -106,9 +108,10 @@ impl SmallDisk {
             path: root.join(mount_point.strip_prefix("/").unwrap()),
             keeper,
         };
-        match disk.is_ready() {
-            true => Ok(disk),
-            false => Err(format!("unshare {flags:?} and mount are refused")),
+        if disk.is_ready() {
+            Ok(disk)
+        } else {
+            Err(format!("unshare {flags:?} and mount are refused"))
         }
     }
 

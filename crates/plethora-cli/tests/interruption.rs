@@ -1,6 +1,7 @@
 //! What is left of a run that was stopped, and how the next one goes on.
 
 #![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a failed set-up fails the test")]
 
 mod support;
 

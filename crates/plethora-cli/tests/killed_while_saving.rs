@@ -2,6 +2,7 @@
 //! in between, and what they leave behind goes with the next run.
 
 #![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "tests stop where something is wrong")]
 
 mod refusal;
 mod support;
@@ -122,9 +123,10 @@ fn predictions_are_complete_or_not_there_whenever_their_writer_is_killed() {
     let desk = Desk::empty();
     desk.write("books.jsonl", &books());
     assert!(start(&desk, &args(1, "model")).wait().unwrap().success());
-    let texts: String = (0..9000)
+    let texts = (0..9000)
         .map(|number| format!("tide and clock {number}\n"))
-        .collect();
+        .collect::<Vec<String>>()
+        .concat();
     desk.write("texts.txt", &texts);
     let predict: Vec<String> = [
         "predict",

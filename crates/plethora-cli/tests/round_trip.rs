@@ -1,5 +1,7 @@
 //! The way from a corpus to predictions: train, eval, predict, info, and what holds between them.
 
+#![expect(clippy::unwrap_used, reason = "a failed set-up fails the test")]
+
 mod support;
 
 use serde_json::Value;
@@ -213,11 +215,11 @@ fn output_files_are_replaced_on_request_only() {
 #[test]
 fn given_features_train_a_model_that_takes_features_only() {
     let desk = Desk::empty();
-    let mut corpus = String::from("60 6 3\n");
-    for number in 0..60 {
-        let label = number % 3;
-        corpus += &format!("{label} {label}:1.0 {}:0.{}\n", label + 3, 1 + number % 7);
-    }
+    let rows: Vec<String> = (0..60)
+        .map(|number| (number % 3, 1 + number % 7))
+        .map(|(label, tenths)| format!("{label} {label}:1.0 {}:0.{tenths}\n", label + 3))
+        .collect();
+    let corpus = format!("60 6 3\n{}", rows.concat());
     desk.write("corpus.txt", &corpus);
     desk.write("beyond.txt", "2 9 3\n0 0:1.0 8:2.0\n2 2:0.5\n");
     desk.write("texts.txt", "some words\n");

@@ -1,5 +1,7 @@
 //! Where settings come from, and what is refused.
 
+#![expect(clippy::unwrap_used, reason = "a failed set-up fails the test")]
+
 mod support;
 
 use support::{Desk, TRAIN_PART, join};

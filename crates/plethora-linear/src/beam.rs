@@ -90,14 +90,14 @@ impl BeamSearch<'_> {
                     table.fill(&chunk);
                 }
                 for visit in group {
-                    let mut scores = [0.0_f32; CHUNK_CLASSES];
-                    let scores = &mut scores[..chunk.biases.len()];
+                    let mut scores = chunk.bias_scores();
                     let document = documents[visit.document as usize];
                     if by_table {
-                        chunk.score_by_table(document, table, scores);
+                        chunk.score_by_table(document, table, &mut scores);
                     } else {
-                        chunk.score_by_search(document, scores);
+                        chunk.score_by_search(document, &mut scores);
                     }
+                    let scores = &scores[..chunk.biases.len()];
                     let reached = &mut found[visit.document as usize];
                     self.follow(*visit, first_class, scores, &mut next, reached);
                 }
@@ -205,9 +205,23 @@ impl FeatureTable {
     }
 }
 
+/// A score for every class that a byte can name, so that look-ups need no bounds check.
+type ChunkScores = [f32; CHUNK_CLASSES];
+
 impl ChunkView<'_> {
-    fn score_by_table(&self, document: SparseRow<'_>, table: &FeatureTable, scores: &mut [f32]) {
-        scores.copy_from_slice(self.biases);
+    /// What every document starts from.
+    fn bias_scores(&self) -> ChunkScores {
+        let mut scores = [0.0; CHUNK_CLASSES];
+        scores[..self.biases.len()].copy_from_slice(self.biases);
+        scores
+    }
+
+    fn score_by_table(
+        &self,
+        document: SparseRow<'_>,
+        table: &FeatureTable,
+        scores: &mut ChunkScores,
+    ) {
         for (feature, value) in document.iter() {
             let row = table.0[feature];
             if row != 0 {
@@ -217,8 +231,7 @@ impl ChunkView<'_> {
     }
 
     /// Both sides rise, so each search starts where the last one ended.
-    fn score_by_search(&self, document: SparseRow<'_>, scores: &mut [f32]) {
-        scores.copy_from_slice(self.biases);
+    fn score_by_search(&self, document: SparseRow<'_>, scores: &mut ChunkScores) {
         let mut from = 0;
         for (&feature, &value) in document.columns.iter().zip(document.values) {
             from += self.features[from..].partition_point(|&other| other < feature);
@@ -229,7 +242,7 @@ impl ChunkView<'_> {
     }
 
     #[inline]
-    fn add_row(&self, row: usize, value: f32, scores: &mut [f32]) {
+    fn add_row(&self, row: usize, value: f32, scores: &mut ChunkScores) {
         let (classes, weights) = self.entries(row);
         for (&class, &weight) in classes.iter().zip(weights) {
             scores[class as usize] += value * bf16::from_bits(weight).to_f32();

@@ -11,9 +11,9 @@ use crate::beam::{BeamSearch, DOCUMENTS_PER_SEARCH, FeatureTable, Reached};
 use crate::config::LinearConfig;
 use crate::tree_file::TreeFile;
 
-/// Labels of each tree that take part in the average of several trees, as a multiple of the labels
-/// asked for: a label far down in one tree does not come to the top of the mean.
-const CANDIDATES_PER_LABEL: usize = 10;
+/// Labels of each tree that take part in the average of several trees. The same for any number of
+/// labels asked for, so that a ranking of five is the start of a ranking of ten.
+const CANDIDATES_PER_TREE: usize = 200;
 
 /// How to rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,7 +123,7 @@ impl LinearModel {
     ) -> Vec<Vec<ScoredLabel>> {
         let limit = match self.trees.len() {
             1 => options.top_k,
-            _ => options.top_k.saturating_mul(CANDIDATES_PER_LABEL),
+            _ => options.top_k.max(CANDIDATES_PER_TREE),
         };
         let mut candidates: Vec<Vec<ScoredLabel>> = vec![Vec::new(); rows.len()];
         for tree in &self.trees {
@@ -385,6 +385,16 @@ mod tests {
             let mut single = SparseMatrix::builder(NUM_FEATURES);
             single.push(test.row(row));
             assert_eq!(model.rank(&single.finish(), options)[0], together[row]);
+        }
+    }
+
+    #[test]
+    fn a_short_ranking_is_the_start_of_a_long_one() {
+        let (model, _files) = trained(&config("parabel"));
+        let (test, _) = documents(6, 50);
+        let rank = |top_k| model.rank(&test, RankOptions { top_k, beam: None });
+        for (short, long) in rank(3).iter().zip(&rank(20)) {
+            assert_eq!(short[..], long[..3]);
         }
     }
 

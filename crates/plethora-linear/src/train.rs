@@ -45,7 +45,8 @@ impl LinearTrainer<'_> {
     /// Says which data, settings and seed a run has, so that only an equal one resumes it.
     pub fn fingerprint(&self) -> Result<String> {
         let mut hasher = Sha256::new();
-        let settings = serde_json::to_vec(&(env!("CARGO_PKG_VERSION"), self.config))
+        let labels = self.space.labels();
+        let settings = serde_json::to_vec(&(env!("CARGO_PKG_VERSION"), self.config, labels))
             .map_err(|error| Error::Data(error.to_string()))?;
         hasher.update(settings);
         for row in self.features.rows() {

@@ -11,14 +11,10 @@ use crate::config::LinearConfig;
 use crate::node_documents::{NodeDocuments, positions, union};
 use crate::problem::NodeProblem;
 use crate::solver::{LANES, train_block};
-use crate::training_beam::TrainingBeam;
+use crate::training_beam::{Arrival, TrainingBeam, arrivals_at};
 use crate::tree_weights::OwnedTreeWeights;
 
-/// Nodes with more documents than this are trained alone, their classifiers in parallel; smaller
-/// ones are trained side by side. It bounds what is gathered at the same time.
-const LARGE_NODE: usize = 1 << 14;
-
-/// Small nodes trained between two writes.
+/// Nodes trained between two writes, at most.
 const NODES_PER_BATCH: usize = 64;
 
 /// What the classifiers of a tree learn from.
@@ -54,7 +50,7 @@ impl TreeTraining<'_> {
             let mut inner = OwnedTreeWeights::default();
             let mut node = level.start;
             while node < level.end {
-                let batch = Self::next_batch(node..level.end, &members);
+                let batch = Self::next_batch(node..level.end, &members, &arrivals);
                 node = batch.end;
                 for (node, chunks) in self.train_batch(batch, &members, &arrivals, progress)? {
                     write(&chunks)?;
@@ -69,17 +65,23 @@ impl TreeTraining<'_> {
         Ok(())
     }
 
-    /// The next nodes to train together: one large node, or small ones up to the next large.
-    fn next_batch(rest: Range<usize>, members: &NodeDocuments) -> Range<usize> {
-        let is_large = |node: usize| members.of_node(node).len() > LARGE_NODE;
-        let end = if is_large(rest.start) {
-            rest.start + 1
-        } else {
-            let limit = rest.end.min(rest.start + NODES_PER_BATCH);
-            (rest.start..limit)
-                .find(|&node| is_large(node))
-                .unwrap_or(limit)
-        };
+    /// The next nodes to train side by side: so many that together they gather at most twice the
+    /// documents of the root, which bounds the memory and leaves two halves to two threads.
+    fn next_batch(
+        rest: Range<usize>,
+        members: &NodeDocuments,
+        arrivals: &[Arrival],
+    ) -> Range<usize> {
+        let limit = 2 * members.of_node(0).len();
+        let mut num_documents = 0;
+        let end = rest
+            .clone()
+            .take(NODES_PER_BATCH)
+            .find(|&node| {
+                num_documents += members.of_node(node).len() + arrivals_at(node, arrivals).len();
+                num_documents > limit && node > rest.start
+            })
+            .unwrap_or_else(|| rest.end.min(rest.start + NODES_PER_BATCH));
         rest.start..end
     }
 
@@ -87,16 +89,16 @@ impl TreeTraining<'_> {
         &self,
         batch: Range<usize>,
         members: &NodeDocuments,
-        arrivals: &[(u32, u32)],
+        arrivals: &[Arrival],
         progress: &dyn Progress,
     ) -> Result<Vec<(usize, Vec<Chunk>)>> {
         batch
             .into_par_iter()
             .with_max_len(1)
             .map(|node| {
-                let from = arrivals.partition_point(|&(other, _)| (other as usize) < node);
-                let to = arrivals.partition_point(|&(other, _)| (other as usize) <= node);
-                let visitors = arrivals[from..to].iter().map(|&(_, document)| document);
+                let visitors = arrivals_at(node, arrivals)
+                    .iter()
+                    .map(|arrival| arrival.document);
                 let documents = union(members.of_node(node), visitors);
                 let chunks = self.train_node(node, &documents, members, progress)?;
                 progress.advance(1);

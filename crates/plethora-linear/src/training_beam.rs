@@ -23,6 +23,20 @@ struct Search {
     visits: Vec<Visit>,
 }
 
+/// A training document that the levels above send to a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Arrival {
+    pub(crate) node: u32,
+    pub(crate) document: u32,
+}
+
+/// The arrivals at one node.
+pub(crate) fn arrivals_at(node: usize, sorted: &[Arrival]) -> &[Arrival] {
+    let from = sorted.partition_point(|arrival| (arrival.node as usize) < node);
+    let to = sorted.partition_point(|arrival| arrival.node as usize <= node);
+    &sorted[from..to]
+}
+
 impl<'a> TrainingBeam<'a> {
     /// All of `trained_documents` stand at the root.
     pub(crate) fn new(
@@ -49,12 +63,12 @@ impl<'a> TrainingBeam<'a> {
     }
 
     /// Takes all documents through a level whose nodes, from `first_node` on, have `weights`, and
-    /// returns the documents at each node of the next level, rising, with the node.
+    /// returns where they are on the next level, sorted.
     pub(crate) fn descend(
         &mut self,
         first_node: usize,
         weights: &OwnedTreeWeights,
-    ) -> Vec<(u32, u32)> {
+    ) -> Vec<Arrival> {
         let search = BeamSearch {
             tree: self.tree,
             weights: weights.view(),
@@ -74,12 +88,12 @@ impl<'a> TrainingBeam<'a> {
                 let mut labels = vec![Vec::new(); rows.len()];
                 group.visits = search.step(&rows, &group.visits, table, &mut labels);
             });
-        let mut arrivals: Vec<(u32, u32)> = (self.searches.iter())
+        let mut arrivals: Vec<Arrival> = (self.searches.iter())
             .flat_map(|group| {
-                group
-                    .visits
-                    .iter()
-                    .map(|visit| (visit.node, group.documents[visit.document as usize]))
+                group.visits.iter().map(|visit| Arrival {
+                    node: visit.node,
+                    document: group.documents[visit.document as usize],
+                })
             })
             .collect();
         arrivals.par_sort_unstable();

@@ -1,6 +1,6 @@
 //! The weights of all nodes of a tree, in flat arrays.
 
-use crate::chunk::Chunk;
+use crate::chunk::{CHUNK_CLASSES, Chunk};
 
 /// Borrowed arrays, from a mapped file or from [`OwnedTreeWeights`].
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +52,8 @@ impl ChunkView<'_> {
     pub(crate) fn is_consistent(&self) -> bool {
         let end = self.entry_ends.last().map_or(0, |&end| end as usize);
         let num_classes = self.biases.len();
-        self.entry_ends.is_sorted()
+        num_classes <= CHUNK_CLASSES
+            && self.entry_ends.is_sorted()
             && end == self.classes.len()
             && (self.classes.iter().max()).is_none_or(|&class| usize::from(class) < num_classes)
     }

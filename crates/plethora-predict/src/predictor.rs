@@ -55,9 +55,10 @@ impl Predictor {
                 ),
             ));
         }
-        let tfidf = match details.takes_text {
-            true => Some(TfIdf::load_from(folder.folder())?),
-            false => None,
+        let tfidf = if details.takes_text {
+            Some(TfIdf::load_from(folder.folder())?)
+        } else {
+            None
         };
         let num_features = details.num_features as usize;
         if let Some(tfidf) = &tfidf

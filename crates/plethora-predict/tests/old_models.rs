@@ -1,6 +1,8 @@
 //! Models that earlier versions of the program saved: each must open and rank as it did when it was
 //! new. `testdata/README.md` says how they were made.
 
+#![expect(clippy::unwrap_used, reason = "tests stop where something is wrong")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

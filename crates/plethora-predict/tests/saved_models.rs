@@ -1,6 +1,8 @@
 //! Models as they are saved and opened: the same scores before and after, alone and in batches,
 //! and clear errors for what does not fit.
 
+#![expect(clippy::unwrap_used, reason = "a failed set-up fails the test")]
+
 use std::path::Path;
 
 use plethora_core::artifact::{ModelWriter, WorkFolder};
@@ -102,7 +104,7 @@ fn scores_are_the_same_saved_or_not_alone_or_in_a_batch() {
             assert_eq!(rankings, before.rank(&documents, OPTIONS).unwrap());
             for (document, ranking) in documents.iter().zip(&rankings).step_by(50) {
                 let alone = saved.rank(std::slice::from_ref(document), OPTIONS).unwrap();
-                assert_eq!(alone, [ranking.clone()], "{name} {system}");
+                assert_eq!(alone, std::slice::from_ref(ranking), "{name} {system}");
             }
             assert!(
                 rankings

@@ -12,7 +12,7 @@ use crate::bounds;
 use crate::data_args::DataArgs;
 use crate::evaluation::{EvaluationRun, MeasuredModel};
 use crate::session::Session;
-use crate::{metrics_table, results};
+use crate::{interrupt, metrics_table, results};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -96,6 +96,9 @@ impl EvalArgs {
             depth: self.depth,
         };
         run.config.validate()?;
+        if self.output.is_some() || self.per_label.is_some() {
+            interrupt::install();
+        }
         // Outputs that cannot be written are told before the work, not after it.
         let output = self.create(self.output.as_deref())?;
         let per_label = self.create(self.per_label.as_deref())?;

@@ -87,9 +87,10 @@ impl InfoArgs {
             size: files.iter().map(|file| file.size).sum(),
             files,
             config: folder.read_json(CONFIG_FILE)?,
-            metrics: match folder.contains(METRICS_FILE) {
-                true => Some(folder.read_json(METRICS_FILE)?),
-                false => None,
+            metrics: if folder.contains(METRICS_FILE) {
+                Some(folder.read_json(METRICS_FILE)?)
+            } else {
+                None
             },
         })
     }
@@ -98,9 +99,10 @@ impl InfoArgs {
 impl ModelInfo {
     fn render(&self) -> String {
         let details = &self.details;
-        let input = match details.takes_text {
-            true => "terms of texts",
-            false => "given with the documents",
+        let input = if details.takes_text {
+            "terms of texts"
+        } else {
+            "given with the documents"
         };
         let mut text = format!(
             "model       {}\n\

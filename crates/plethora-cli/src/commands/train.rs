@@ -30,6 +30,7 @@ Examples:
   plethora train books.jsonl -o model --resume     after Ctrl-C or a crash";
 
 /// Train a model
+#[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct TrainArgs {

@@ -19,6 +19,7 @@ const ENTRY_BYTES: u64 = 8;
 const TERM_BYTES: u64 = 80;
 
 /// What decides the cost.
+#[expect(clippy::struct_field_names, reason = "they are all counts")]
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct TrainingSize {
     #[serde(rename = "n_documents")]

@@ -84,8 +84,11 @@ impl<'a> TomlFile<'a> {
                 }
                 DeValue::Boolean(switch) => AssignedValue::Typed(Value::from(*switch)),
                 DeValue::String(text) => AssignedValue::Typed(Value::from(text.as_ref())),
-                // Numbers, and what no setting takes, as they are written.
-                _ => AssignedValue::Text(self.slice(value.span()).to_owned()),
+                other => match number(other) {
+                    Some(number) => AssignedValue::Typed(number),
+                    // No setting takes it, but it can be shown.
+                    None => AssignedValue::Text(self.slice(value.span()).to_owned()),
+                },
             };
             assignments.push(Assignment {
                 key,
@@ -104,6 +107,23 @@ impl<'a> TomlFile<'a> {
         let before = self.slice(0..byte.min(self.text.len()));
         let line = before.matches('\n').count() + 1;
         format!("{}:{line}", self.path.display())
+    }
+}
+
+/// A number that settings may have, however it is written.
+fn number(value: &DeValue<'_>) -> Option<Value> {
+    match value {
+        DeValue::Integer(integer) => {
+            let (digits, radix) = (integer.as_str(), integer.radix());
+            let positive = u64::from_str_radix(digits, radix).map(Value::from);
+            let any = || i64::from_str_radix(digits, radix).map(Value::from);
+            positive.or_else(|_| any()).ok()
+        }
+        DeValue::Float(float) => {
+            let number = float.as_str().parse().ok()?;
+            serde_json::Number::from_f64(number).map(Value::Number)
+        }
+        _ => None,
     }
 }
 
@@ -153,6 +173,20 @@ mod tests {
             places,
             expected.map(|(key, place)| (key.into(), place.into()))
         );
+    }
+
+    #[test]
+    fn numbers_may_be_written_in_every_way() {
+        for (text, expected) in [
+            ("n = 100_000", Value::from(100_000)),
+            ("n = 0xff", Value::from(255)),
+            ("n = +7", Value::from(7)),
+            ("n = -7", Value::from(-7)),
+            ("n = 1_0.5e-1", Value::from(1.05)),
+        ] {
+            let value = settings(text).unwrap().remove(0).value;
+            assert_eq!(value, AssignedValue::Typed(expected), "{text}");
+        }
     }
 
     #[test]

@@ -18,7 +18,8 @@ use crate::failure::UsageError;
 use setting_table::SettingTable;
 pub(crate) use setting_table::nearest;
 
-/// The options that shape a model.
+/// The options that shape a model; the words here are those of `--help`.
+#[expect(clippy::doc_markdown, reason = "backticks would show in the help")]
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Settings")]
 pub(crate) struct SettingsArgs {
@@ -155,7 +156,7 @@ fn system_of(assignment: &Assignment) -> Result<String, UsageError> {
 mod tests {
     use super::*;
 
-    fn resolve(args: SettingsArgs) -> Result<LinearConfig, String> {
+    fn resolve(args: &SettingsArgs) -> Result<LinearConfig, String> {
         args.resolve().map_err(|error| error.to_string())
     }
 
@@ -168,7 +169,7 @@ mod tests {
 
     #[test]
     fn flags_win_over_assignments_and_these_over_the_recipe() {
-        let config = resolve(SettingsArgs {
+        let config = resolve(&SettingsArgs {
             seed: Some(9),
             ..set(&["seed=7", "tree.max_leaf=12", "system=parabel"])
         })
@@ -176,7 +177,7 @@ mod tests {
         assert_eq!((config.seed, config.tree.max_leaf), (9, 12));
         assert_eq!((config.system.as_str(), config.num_trees), ("parabel", 3));
         assert_eq!(
-            resolve(SettingsArgs::default()).unwrap().system,
+            resolve(&SettingsArgs::default()).unwrap().system,
             "wide-tree"
         );
     }
@@ -194,7 +195,7 @@ mod tests {
             ("seed", "expected KEY=VALUE"),
             ("system=parable", "did you mean `parabel`?"),
         ] {
-            let message = resolve(set(&[assignment])).unwrap_err();
+            let message = resolve(&set(&[assignment])).unwrap_err();
             assert!(message.contains(expected), "{message}");
         }
     }
@@ -218,14 +219,14 @@ mod tests {
             ),
             ("num_trees=0", "num_trees: must be at least 1"),
         ] {
-            let message = resolve(set(&[assignment])).unwrap_err();
+            let message = resolve(&set(&[assignment])).unwrap_err();
             assert!(message.contains(expected), "{message}");
         }
     }
 
     #[test]
     fn values_take_the_type_of_their_setting() {
-        let config = resolve(set(&[
+        let config = resolve(&set(&[
             "solver.cost=2",
             "text.max_features=500",
             "text.sublinear=false",

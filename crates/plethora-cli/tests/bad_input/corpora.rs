@@ -155,9 +155,10 @@ fn broken_bytes_are_named_with_their_line() {
 #[test]
 fn compressed_files_that_end_too_early_are_named_with_the_line() {
     let desk = desk_with_model();
-    let many: String = (0..20_000)
+    let many = (0..20_000)
         .map(|number| format!("{{\"text\": \"tide {number}\", \"labels\": [\"Tides\"]}}\n"))
-        .collect();
+        .collect::<Vec<String>>()
+        .concat();
     let whole = gzip(many.as_bytes());
     fs::write(desk.file("cut.gz"), &whole[..whole.len() - 2000]).unwrap();
     let mut damaged = whole.clone();

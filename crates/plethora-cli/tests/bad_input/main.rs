@@ -3,6 +3,8 @@
 //! right exit status, and leaves the disk as it was. Full disks and killed processes have files of
 //! their own.
 
+#![expect(clippy::unwrap_used, reason = "tests stop where something is wrong")]
+
 #[path = "../refusal/mod.rs"]
 mod refusal;
 #[path = "../support/mod.rs"]

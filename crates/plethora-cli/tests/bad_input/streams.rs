@@ -94,7 +94,10 @@ fn logs_that_cannot_be_written_do_not_matter() {
 fn a_reader_that_has_enough_ends_the_program_quietly() {
     let desk = desk_with_model();
     // More than a pipe holds, so that writing goes on after the reader went.
-    let lines: String = (0..6000).map(|number| format!("tide {number}\n")).collect();
+    let lines = (0..6000)
+        .map(|number| format!("tide {number}\n"))
+        .collect::<Vec<String>>()
+        .concat();
     desk.write("many.txt", &lines);
     for args in [
         &["predict", "model", "many.txt", "-q"][..],

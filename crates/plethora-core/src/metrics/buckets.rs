@@ -68,7 +68,7 @@ impl Buckets {
     fn of_frequency(&self, train_frequency: u32) -> BucketName {
         match train_frequency {
             0 => BucketName::Unseen,
-            ..=MAX_TAIL_FREQUENCY => BucketName::Tail,
+            1..=MAX_TAIL_FREQUENCY => BucketName::Tail,
             count if count >= self.min_head_frequency => BucketName::Head,
             _ => BucketName::Torso,
         }
