@@ -60,7 +60,7 @@ fn program(desk: &Desk, line: &str) -> String {
 /// Mounts a disk in memory and gives it the sizes that it is told.
 const KEEPER: &str = "mount -t tmpfs -o size=4k tmpfs \"$1\" || exit 1
     echo ready
-    while read -r size; do mount -o remount,size=\"$size\"k \"$1\" && echo ready; done";
+    while read -r size; do mount -o remount,size=\"$size\"k \"$1\" && echo ready || echo no; done";
 
 /// A disk in memory, seen by a process in a name space of its own; it goes with that process.
 struct SmallDisk {
@@ -108,11 +108,17 @@ impl SmallDisk {
             path: root.join(mount_point.strip_prefix("/").unwrap()),
             keeper,
         };
-        if disk.is_ready() {
+        // Mounting alone is not enough: the disk has to change its size.
+        if disk.is_ready() && disk.takes(PLENTY_KIB) {
             Ok(disk)
         } else {
             Err(format!("unshare {flags:?} and mount are refused"))
         }
+    }
+
+    fn takes(&mut self, kibibytes: u64) -> bool {
+        writeln!(self.sizes, "{kibibytes}").unwrap();
+        self.is_ready()
     }
 
     fn is_ready(&mut self) -> bool {
@@ -128,8 +134,7 @@ impl Disk for SmallDisk {
     }
 
     fn resize(&mut self, kibibytes: u64) {
-        writeln!(self.sizes, "{kibibytes}").unwrap();
-        assert!(self.is_ready(), "the disk cannot be resized");
+        assert!(self.takes(kibibytes), "the disk cannot be resized");
     }
 
     fn run(&self, desk: &Desk, line: &str) -> Output {
