@@ -2,6 +2,7 @@
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use crate::bounds;
 use crate::commands::{
     check, completions, convert, demo, eval, generate, info, init, man, predict, split, train,
 };
@@ -39,6 +40,7 @@ pub(crate) struct GlobalArgs {
         long,
         global = true,
         value_name = "N",
+        value_parser = bounds::threads(),
         default_value_t = 0
     )]
     pub(crate) threads: usize,

@@ -1,11 +1,14 @@
 //! The options of all commands that read corpora.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use plethora_core::corpus::{CorpusReader, Filter, Format, Label, ReadOptions, read_vocabulary};
 use plethora_core::{Error, Result};
+
+use crate::failure::UsageError;
 
 /// How to read a corpus.
 #[derive(Debug, Clone, Args)]
@@ -94,6 +97,23 @@ impl DataArgs {
         options
     }
 
+    /// Refuses to put an output in the place of what it is made from.
+    pub(crate) fn check_output(&self, data: &Path, output: &Path) -> Result<(), UsageError> {
+        let Ok(existing) = fs::canonicalize(output) else {
+            return Ok(());
+        };
+        let mut inputs = [Some(data), self.labels_file.as_deref()]
+            .into_iter()
+            .flatten();
+        if inputs.any(|input| fs::canonicalize(input).is_ok_and(|input| input == existing)) {
+            return Err(UsageError::new(format!(
+                "{}: this is the input; choose another name for the output",
+                output.display()
+            )));
+        }
+        Ok(())
+    }
+
     /// Opens a corpus.
     pub(crate) fn open(&self, path: &Path) -> Result<CorpusReader> {
         CorpusReader::open(path, &self.to_options())
@@ -120,6 +140,35 @@ pub(crate) fn vocabulary(path: Option<&Path>, reader: &CorpusReader) -> Result<V
     match path {
         Some(path) => read_vocabulary(path),
         None => Ok(reader.vocabulary().to_vec()),
+    }
+}
+
+/// Says in which corpus data cannot be used.
+pub(crate) fn in_file(error: Error, path: &Path) -> Error {
+    match error {
+        Error::Data(message) => Error::input(shown(path), None, message),
+        other => other,
+    }
+}
+
+/// A corpus that has no labels where they are needed, and what might be done about it.
+pub(crate) fn no_labels(path: &Path, format: Format, consequence: &str) -> Error {
+    let hint = match format {
+        Format::Jsonl | Format::Csv | Format::Tsv => "; --label-field names their field",
+        Format::TextPair => "; --labels-file names the file that has them",
+        Format::FastText => "; --label-prefix says what marks them",
+        _ => "",
+    };
+    let message = format!("no document has labels, so there is nothing {consequence}{hint}");
+    Error::input(shown(path), None, message)
+}
+
+/// A corpus as messages name it.
+pub(crate) fn shown(path: &Path) -> &Path {
+    if path.as_os_str() == "-" {
+        Path::new("<stdin>")
+    } else {
+        path
     }
 }
 

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use plethora_core::corpus::{CorpusReader, Document};
 use plethora_core::metrics::{Evaluation, EvaluationConfig, Evaluator};
-use plethora_core::{Error, LabelId, Result};
+use plethora_core::{LabelId, Result};
 use plethora_predict::{Predictor, RankOptions};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use crate::data_args::tell_warnings;
+use crate::data_args::{in_file, no_labels, tell_warnings};
 use crate::resources::cpu_seconds;
 use crate::session::Session;
 
@@ -63,7 +63,7 @@ impl EvaluationRun {
     pub(crate) fn run(
         &self,
         predictor: &Predictor,
-        reader: CorpusReader,
+        mut reader: CorpusReader,
         path: &Path,
         session: &Session,
     ) -> Result<MeasuredModel> {
@@ -87,11 +87,12 @@ impl EvaluationRun {
             ranking_s: 0.0,
         };
         session.progress().start("evaluating", None);
-        for_each_batch(reader, session, |batch| {
+        for_each_batch(&mut reader, session, |batch| {
             measuring.add(batch)?;
             session.progress().advance(batch.len() as u64);
             Ok(())
-        })?;
+        })
+        .map_err(|error| in_file(error, path))?;
         let measured = measuring.finish(depth);
         session.progress().finish(&format!(
             "{} documents",
@@ -99,20 +100,16 @@ impl EvaluationRun {
         ));
         let evaluation = &measured.evaluation;
         if evaluation.num_documents() == evaluation.num_documents_without_labels() {
-            return Err(Error::input(
-                path,
-                None,
-                "no document has labels, so there is nothing to compare with; \
-                 --label-field names their field",
-            ));
+            return Err(no_labels(path, reader.format(), "to compare with"));
         }
+        tell_warnings(&reader);
         Ok(measured)
     }
 }
 
 /// Hands the documents of a corpus to `act` in batches; stops when the user asks to.
 pub(crate) fn for_each_batch(
-    mut reader: CorpusReader,
+    reader: &mut CorpusReader,
     session: &Session,
     mut act: impl FnMut(&[Document]) -> Result<()>,
 ) -> Result<()> {
@@ -127,7 +124,6 @@ pub(crate) fn for_each_batch(
             batch.clear();
         }
         if is_end {
-            tell_warnings(&reader);
             return Ok(());
         }
     }

@@ -42,6 +42,8 @@ pub(crate) fn init_logging(verbosity: Verbosity, format: LogFormat, bars: MultiP
         .with_env_filter(verbosity.filter())
         .with_writer(PastBars(bars))
         .with_target(verbosity.more > 1)
+        // It would tell of a full disk behind standard error on standard error, and give up there.
+        .log_internal_errors(false)
         .without_time();
     // It fails only if logging was installed before, which serves as well.
     let _ = match format {

@@ -2,6 +2,7 @@
 //! to standard output, everything else to standard error.
 
 mod args;
+mod bounds;
 mod catalogue_files;
 mod commands;
 mod corpus_check;

@@ -14,7 +14,7 @@ use plethora_linear::{
 use plethora_predict::{Predictor, System};
 use serde::Serialize;
 
-use crate::data_args::{tell_warnings, vocabulary};
+use crate::data_args::{in_file, no_labels, shown, tell_warnings, vocabulary};
 use crate::evaluation::{EvaluationRun, MeasuredModel};
 use crate::resources;
 use crate::session::Session;
@@ -112,7 +112,8 @@ impl TrainingJob {
         let evaluated_on = self.valid.as_ref().map(evaluated_on).unwrap_or_default();
         trained
             .parts(&self.config, &evaluated_on)
-            .save(&work, writer)?;
+            .save(&work, writer)
+            .map_err(|error| self.name_model(error))?;
         work.remove()?;
         let model_bytes = size_of_model(&self.output)?;
         session
@@ -137,21 +138,31 @@ impl TrainingJob {
         let labels = vocabulary(self.vocabulary.as_deref(), &reader)?;
         let mut builder = TrainingSetBuilder::new(self.config.text.clone())?;
         let mut num_documents = 0;
+        let mut first_without_labels = None;
         while let Some(document) = reader.next().transpose()? {
-            builder.add(document)?;
+            if document.labels.is_empty() {
+                first_without_labels.get_or_insert(reader.line());
+            }
+            builder
+                .add(document)
+                .map_err(|error| in_file(error, &self.data.path))?;
             num_documents += 1;
             if num_documents % DOCUMENTS_PER_STEP == 0 {
                 progress.advance(DOCUMENTS_PER_STEP);
                 session.check_interrupt()?;
             }
         }
-        tell_warnings(&reader);
+        if num_documents > 0 && builder.num_documents() == 0 {
+            return Err(no_labels(&self.data.path, reader.format(), "to learn from"));
+        }
         let set = builder
             .finish(&labels, reader.num_features())
             .map_err(|error| in_file(error, &self.data.path))?;
-        if set.num_without_labels > 0 {
+        tell_warnings(&reader);
+        if let Some(line) = first_without_labels {
             tracing::warn!(
-                "{} documents without labels are left out",
+                "{}:{line}: no labels; documents without labels are left out: {}",
+                shown(&self.data.path).display(),
                 set.num_without_labels
             );
         }
@@ -172,14 +183,21 @@ impl TrainingJob {
             label_names: label_names.as_ref(),
             config: &self.config,
         };
-        if !self.resumes && WorkFolder::path_for(&self.output).exists() {
-            tracing::warn!(
-                "starting anew; --resume would go on with the interrupted run that is there"
-            );
-        }
+        let was_there = WorkFolder::path_for(&self.output).exists();
         let work = WorkFolder::open(&self.output, &trainer.fingerprint()?, self.resumes)?;
+        if was_there && !self.resumes {
+            tracing::warn!("starting anew; --resume would have gone on with the interrupted run");
+        }
         let times = trainer.run(&work, session.progress())?;
         Ok((work, times))
+    }
+
+    /// A model is written under another name until it is complete, which users did not choose.
+    fn name_model(&self, error: Error) -> Error {
+        match error {
+            Error::Write { source, .. } => Error::write(&self.output)(source),
+            other => other,
+        }
     }
 
     /// Features of the labels' own names, where these shall shape the trees.
@@ -306,12 +324,4 @@ fn evaluated_on(corpus: &Corpus) -> String {
 pub(crate) fn size_of_model(path: &Path) -> Result<u64> {
     let folder = ModelReader::open_with(path, Check::Sizes)?;
     Ok(folder.manifest().files.values().map(|file| file.size).sum())
-}
-
-/// Says in which file data as a whole cannot be used.
-fn in_file(error: Error, path: &Path) -> Error {
-    match error {
-        Error::Data(message) => Error::input(path, None, message),
-        other => other,
-    }
 }

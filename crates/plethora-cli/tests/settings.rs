@@ -75,7 +75,7 @@ fn mistakes_in_settings_name_the_key_and_what_was_expected() {
         ),
         (
             vec!["-c", "bad.toml"],
-            "bad.toml: unknown setting `tree.max_leav`; did you mean `tree.max_leaf`?",
+            "bad.toml:2: unknown setting `tree.max_leav`; did you mean `tree.max_leaf`?",
         ),
         (vec!["-c", "broken.toml"], "broken.toml:1: "),
         (

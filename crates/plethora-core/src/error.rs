@@ -61,6 +61,12 @@ pub enum Error {
         /// The existing file or folder.
         path: PathBuf,
     },
+    /// Something of another kind stands where the output is to be; it is never replaced.
+    #[error("{} exists and was not written by Plethora, so it will not be replaced", path.display())]
+    Occupied {
+        /// The existing file or folder.
+        path: PathBuf,
+    },
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,

@@ -5,6 +5,9 @@ use plethora_core::tree::TreeConfig;
 use plethora_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
+/// Trees beyond a dozen hardly add anything; far beyond, a typing error would train for ever.
+const MAX_TREES: usize = 1000;
+
 /// What a classifier is punished for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -69,28 +72,37 @@ impl LinearConfig {
             }
         };
         check(self.num_trees >= 1, "num_trees", "must be at least 1")?;
+        check(
+            self.num_trees <= MAX_TREES,
+            "num_trees",
+            &format!("must be at most {MAX_TREES}"),
+        )?;
         check(self.beam >= 1, "beam", "must be at least 1")?;
         check(
             self.path_weight >= 0.0 && self.path_weight.is_finite(),
             "path_weight",
-            "must not be negative",
+            "must be a number from 0",
         )?;
         let solver = &self.solver;
         check(
             solver.cost > 0.0 && solver.cost.is_finite(),
             "solver.cost",
-            "must be above 0",
+            "must be a number above 0",
         )?;
-        check(solver.epsilon > 0.0, "solver.epsilon", "must be above 0")?;
+        check(
+            solver.epsilon > 0.0 && solver.epsilon.is_finite(),
+            "solver.epsilon",
+            "must be a number above 0",
+        )?;
         check(
             solver.max_epochs >= 1,
             "solver.max_epochs",
             "must be at least 1",
         )?;
         check(
-            solver.prune_below >= 0.0,
+            solver.prune_below >= 0.0 && solver.prune_below.is_finite(),
             "solver.prune_below",
-            "must not be negative",
+            "must be a number from 0",
         )?;
         self.text.validate()?;
         self.tree.validate()

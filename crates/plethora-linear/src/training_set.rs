@@ -9,6 +9,9 @@ use plethora_core::{Error, IndexRows, Result, SparseMatrix, SparseVector};
 /// Documents whose texts are tokenised together.
 const DOCUMENTS_PER_BATCH: usize = 4096;
 
+/// Training holds rows of one number a feature, a few for each thread: 1 GiB each at this size.
+const MAX_FEATURES: usize = 1 << 28;
+
 /// What a linear system is trained on.
 #[derive(Debug)]
 pub struct TrainingSet {
@@ -103,15 +106,11 @@ impl TrainingSetBuilder {
             let (tfidf, features) = self.text.finish()?;
             (features, Some(tfidf))
         } else {
-            (matrix(&self.rows, num_features), None)
+            (matrix(&self.rows, num_features)?, None)
         };
         let fitting_time = started.elapsed();
-        if features.num_columns() == 0 {
-            return Err(Error::Data(
-                "the documents have no features: every term occurs in fewer documents than \
-                 text.min_df asks for"
-                    .into(),
-            ));
+        if features.num_entries() == 0 {
+            return Err(Error::Data("no document with labels has a feature".into()));
         }
         let (space, final_ids) = self.space.finish(vocabulary);
         self.labels_of_documents
@@ -134,14 +133,21 @@ impl TrainingSetBuilder {
     }
 }
 
-fn matrix(rows: &[SparseVector], num_features: Option<usize>) -> SparseMatrix {
+fn matrix(rows: &[SparseVector], num_features: Option<usize>) -> Result<SparseMatrix> {
     let occurring = rows.iter().filter_map(|row| row.columns.last()).max();
     let needed = occurring.map_or(0, |&column| column as usize + 1);
-    let mut builder = SparseMatrix::builder(num_features.unwrap_or(needed).max(needed));
+    let num_columns = num_features.unwrap_or(needed).max(needed);
+    if num_columns > MAX_FEATURES {
+        return Err(Error::Data(format!(
+            "{num_columns} features are too many, expected at most {MAX_FEATURES}; \
+             number those that occur without gaps"
+        )));
+    }
+    let mut builder = SparseMatrix::builder(num_columns);
     for row in rows {
         builder.push(row.as_row());
     }
     let mut matrix = builder.finish();
     matrix.normalize_rows();
-    matrix
+    Ok(matrix)
 }

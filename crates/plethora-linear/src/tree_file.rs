@@ -163,7 +163,8 @@ impl TreeFile {
         }
     }
 
-    /// Starts rise and end where their arrays end, so that no look-up leaves an array.
+    /// Starts rise and end where their arrays end, and so do the parts of every chunk, so that no
+    /// look-up leaves an array. It reads much of the file, which the checksum has read already.
     fn is_consistent(&self) -> bool {
         let num_chunks = self.feature_starts.len().saturating_sub(1);
         let covers = |starts: &[u64], len: usize| {
@@ -182,12 +183,10 @@ impl TreeFile {
             && self.entry_ends.len() == self.features.len()
             && self.weights.len() == self.classes.len()
             && (0..self.tree.num_nodes()).all(|node| {
-                let classes: usize = self
-                    .weights()
-                    .chunks(node)
-                    .map(|chunk| chunk.biases.len())
-                    .sum();
-                classes == 0 || classes == self.tree.fan_out(node)
+                let chunks = || self.weights().chunks(node);
+                let classes: usize = chunks().map(|chunk| chunk.biases.len()).sum();
+                (classes == 0 || classes == self.tree.fan_out(node))
+                    && chunks().all(|chunk| chunk.is_consistent())
             })
     }
 }

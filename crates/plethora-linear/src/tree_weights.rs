@@ -1,6 +1,6 @@
 //! The weights of all nodes of a tree, in flat arrays.
 
-use crate::chunk::Chunk;
+use crate::chunk::{CHUNK_CLASSES, Chunk};
 
 /// Borrowed arrays, from a mapped file or from [`OwnedTreeWeights`].
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +48,16 @@ impl<'a> TreeWeights<'a> {
 }
 
 impl ChunkView<'_> {
+    /// True if [`entries`](Self::entries) of every row lie in the chunk and name classes of it.
+    pub(crate) fn is_consistent(&self) -> bool {
+        let end = self.entry_ends.last().map_or(0, |&end| end as usize);
+        let num_classes = self.biases.len();
+        num_classes <= CHUNK_CLASSES
+            && self.entry_ends.is_sorted()
+            && end == self.classes.len()
+            && (self.classes.iter().max()).is_none_or(|&class| usize::from(class) < num_classes)
+    }
+
     /// Classes and weights of the feature at `row` of the chunk.
     #[inline]
     pub(crate) fn entries(&self, row: usize) -> (&[u8], &[u16]) {
@@ -112,5 +122,30 @@ impl OwnedTreeWeights {
             classes: &self.chunks.classes,
             weights: &self.chunks.weights,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_whose_parts_point_beyond_them_are_found_out() {
+        let consistent = |entry_ends: &[u32], classes: &[u8]| {
+            ChunkView {
+                biases: &[0.0; 2],
+                features: &[3, 5],
+                entry_ends,
+                classes,
+                weights: &[0; 3],
+            }
+            .is_consistent()
+        };
+        assert!(consistent(&[1, 3], &[0, 0, 1]));
+        assert!(consistent(&[0, 0], &[]));
+        assert!(!consistent(&[1, 2], &[0, 0, 1]), "an entry of no feature");
+        assert!(!consistent(&[1, 4], &[0, 0, 1]), "beyond the entries");
+        assert!(!consistent(&[4, 3], &[0, 0, 1]), "falling");
+        assert!(!consistent(&[1, 3], &[0, 2, 1]), "a class too many");
     }
 }

@@ -37,8 +37,7 @@ impl Predictor {
     pub fn open(path: &Path) -> Result<Self> {
         let folder = ModelReader::open(path)?;
         let manifest = folder.manifest();
-        let details = ModelDetails::of(manifest)
-            .map_err(|error| Error::model(folder.folder(), error.to_string()))?;
+        let details = ModelDetails::of(&folder)?;
         if plethora_linear::recipe(&manifest.kind).is_none() {
             return Err(Error::model(
                 folder.folder(),

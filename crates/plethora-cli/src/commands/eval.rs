@@ -8,6 +8,7 @@ use plethora_core::metrics::EvaluationConfig;
 use plethora_core::{Error, Result};
 use plethora_predict::Predictor;
 
+use crate::bounds;
 use crate::data_args::DataArgs;
 use crate::evaluation::{EvaluationRun, MeasuredModel};
 use crate::session::Session;
@@ -36,11 +37,13 @@ pub(crate) struct EvalArgs {
         visible_alias = "limit",
         value_name = "K,..."
     )]
-    #[arg(value_delimiter = ',', default_values_t = EvaluationConfig::default().ks)]
+    #[arg(value_delimiter = ',', value_parser = bounds::at_least_one())]
+    #[arg(default_values_t = EvaluationConfig::default().ks)]
     top_k: Vec<usize>,
 
     /// Labels from this score on count as assigned, for F1 and --per-label
-    #[arg(short, long, value_name = "SCORE", default_value_t = EvaluationConfig::default().threshold)]
+    #[arg(short, long, value_name = "SCORE", value_parser = bounds::score)]
+    #[arg(default_value_t = EvaluationConfig::default().threshold)]
     threshold: f32,
 
     /// A of the propensity model
@@ -52,11 +55,11 @@ pub(crate) struct EvalArgs {
     b: f64,
 
     /// Labels to rank a document; at least the largest K
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = bounds::at_least_one())]
     depth: Option<usize>,
 
     /// Tree nodes kept a level, if not those the model was trained with
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", value_parser = bounds::at_least_one())]
     beam: Option<usize>,
 
     /// Write a table of all labels to this file, tab-separated
@@ -119,9 +122,12 @@ impl EvalArgs {
         Ok(())
     }
 
-    fn create(&self, path: Option<&Path>) -> Result<Option<Output>> {
-        path.map(|path| Output::create(path, self.force))
-            .transpose()
+    fn create(&self, path: Option<&Path>) -> anyhow::Result<Option<Output>> {
+        let Some(path) = path else {
+            return Ok(None);
+        };
+        self.input.check_output(&self.data, path)?;
+        Ok(Some(Output::create(path, self.force)?))
     }
 }
 

@@ -83,7 +83,7 @@ impl InfoArgs {
             path: self.model.clone(),
             format_version: manifest.format_version,
             program_version: manifest.program_version.clone(),
-            details: ModelDetails::of(manifest)?,
+            details: ModelDetails::of(&folder)?,
             size: files.iter().map(|file| file.size).sum(),
             files,
             config: folder.read_json(CONFIG_FILE)?,

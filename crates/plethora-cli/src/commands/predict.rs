@@ -7,7 +7,8 @@ use plethora_core::ScoredLabel;
 use plethora_core::corpus::{CorpusReader, Output, ReadOptions};
 use plethora_predict::{Predictor, RankOptions};
 
-use crate::data_args::DataArgs;
+use crate::bounds;
+use crate::data_args::{DataArgs, in_file, tell_warnings};
 use crate::evaluation::for_each_batch;
 use crate::interrupt;
 use crate::prediction_writer::{PredictionFormat, PredictionWriter};
@@ -35,15 +36,15 @@ pub(crate) struct PredictArgs {
 
     /// Labels a document
     #[arg(short = 'k', long = "top-k", visible_alias = "limit", value_name = "K")]
-    #[arg(default_value_t = 10)]
+    #[arg(value_parser = bounds::at_least_one(), default_value_t = 10)]
     top_k: usize,
 
     /// Leave out labels with a lower score
-    #[arg(short, long, value_name = "SCORE")]
+    #[arg(short, long, value_name = "SCORE", value_parser = bounds::score)]
     threshold: Option<f32>,
 
     /// Tree nodes kept a level, if not those the model was trained with
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", value_parser = bounds::at_least_one())]
     beam: Option<usize>,
 
     /// File to write to instead of standard output; it appears when it is complete
@@ -66,12 +67,13 @@ impl PredictArgs {
     /// Predicts, batch by batch.
     pub(crate) fn run(&self, session: &Session) -> anyhow::Result<()> {
         let target = self.output.as_deref().unwrap_or(Path::new(STDOUT));
+        self.input.check_output(&self.data, target)?;
         let predictor = Predictor::open(&self.model)?;
         let options = ReadOptions {
             texts_only: true,
             ..self.input.to_options()
         };
-        let reader = CorpusReader::open(&self.data, &options)?;
+        let mut reader = CorpusReader::open(&self.data, &options)?;
         let output = Output::create(target, self.force)?;
         if self.output.is_some() {
             interrupt::install();
@@ -83,7 +85,7 @@ impl PredictArgs {
         };
         let mut num_documents = 0;
         session.progress().start("predicting", None);
-        for_each_batch(reader, session, |documents| {
+        for_each_batch(&mut reader, session, |documents| {
             for (document, mut ranking) in documents.iter().zip(predictor.rank(documents, rank)?) {
                 self.cut(&mut ranking);
                 writer.write(&document.id, &ranking)?;
@@ -91,7 +93,9 @@ impl PredictArgs {
             num_documents += documents.len();
             session.progress().advance(documents.len() as u64);
             Ok(())
-        })?;
+        })
+        .map_err(|error| in_file(error, &self.data))?;
+        tell_warnings(&reader);
         writer.finish()?;
         session
             .progress()

@@ -90,7 +90,7 @@ impl TrainArgs {
         interrupt::install();
         let report = job
             .run(session)
-            .map_err(|error| explain_resume(error, &self.output))?;
+            .map_err(|error| self.explain_resume(error))?;
         if self.json {
             results::print_json(&report)?;
         } else {
@@ -130,6 +130,32 @@ impl TrainArgs {
             replaces: self.force,
             resumes: self.resume,
         })
+    }
+
+    /// Says how to go on, where something is left to go on with and nothing is wrong with the
+    /// training data.
+    fn explain_resume(&self, error: Error) -> anyhow::Error {
+        let is_kept = WorkFolder::path_for(&self.output).exists();
+        let is_resumable = match &error {
+            Error::Interrupted | Error::Write { .. } => true,
+            Error::Input { path, .. } | Error::Read { path, .. } => {
+                self.valid.as_ref() == Some(path)
+            }
+            _ => false,
+        };
+        if !is_kept || !is_resumable {
+            return error.into();
+        }
+        let mut command: Vec<String> = env::args_os()
+            .map(|argument| quoted(&argument.to_string_lossy()))
+            .filter(|argument| argument != "--resume")
+            .collect();
+        command.push("--resume".into());
+        let hint = format!(
+            "{error}; to go on from the last complete tree: {}",
+            command.join(" ")
+        );
+        anyhow::Error::from(error).context(hint)
     }
 
     fn show(&self, job: &TrainingJob, session: &Session) -> anyhow::Result<()> {
@@ -198,33 +224,6 @@ impl DataFacts {
             self.num_assignments as f64 / with_labels as f64,
         ))
     }
-}
-
-/// Says how to go on, where something is left to go on with.
-fn explain_resume(error: Error, output: &Path) -> anyhow::Error {
-    if !WorkFolder::path_for(output).exists() {
-        return error.into();
-    }
-    let explanation = match &error {
-        Error::Interrupted => format!(
-            "interrupted; to go on from the last complete tree: {}",
-            command_with_resume()
-        ),
-        Error::Write { .. } => {
-            format!("{error}; --resume will go on from the last complete tree")
-        }
-        _ => return error.into(),
-    };
-    anyhow::Error::from(error).context(explanation)
-}
-
-fn command_with_resume() -> String {
-    let mut command: Vec<String> = env::args()
-        .filter(|argument| argument != "--resume")
-        .map(|argument| quoted(&argument))
-        .collect();
-    command.push("--resume".into());
-    command.join(" ")
 }
 
 /// An argument as a shell takes it.

@@ -55,11 +55,12 @@ struct Assignment {
     origin: String,
 }
 
-/// A value with a type of its own, or text that takes the setting's type.
+/// A value with a type of its own, text that takes the setting's type, or a group of no settings.
 #[derive(Debug, Clone, PartialEq)]
 enum AssignedValue {
     Typed(Value),
     Text(String),
+    EmptyGroup,
 }
 
 impl SettingsArgs {
@@ -135,6 +136,7 @@ fn system_of(assignment: &Assignment) -> Result<String, UsageError> {
     let name = match &assignment.value {
         AssignedValue::Text(name) | AssignedValue::Typed(Value::String(name)) => name.clone(),
         AssignedValue::Typed(other) => other.to_string(),
+        AssignedValue::EmptyGroup => String::new(),
     };
     let names = RECIPES.map(|(name, _)| name);
     if names.contains(&name.as_str()) {

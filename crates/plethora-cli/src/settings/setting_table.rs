@@ -85,6 +85,9 @@ impl SettingTable {
     pub(super) fn assign(&mut self, assignment: &Assignment) -> Result<(), UsageError> {
         let Assignment { key, value, origin } = assignment;
         let refuse = |message: String| UsageError::new(format!("{origin}: {message}"));
+        if *value == AssignedValue::EmptyGroup && self.is_group(key) {
+            return Ok(());
+        }
         let Some(&kind) = self.kinds.get(key) else {
             return Err(refuse(self.explain_unknown(key)));
         };
@@ -94,6 +97,7 @@ impl SettingTable {
                 kind.accepts(value).then(|| value.clone()),
                 value.to_string(),
             ),
+            AssignedValue::EmptyGroup => (None, "{}".to_owned()),
         };
         let Some(accepted) = accepted else {
             let expectation = kind.expectation();
@@ -114,10 +118,18 @@ impl SettingTable {
         self.config
     }
 
+    /// True for a name that stands before others, and for the whole file.
+    fn is_group(&self, key: &str) -> bool {
+        let mut known = self
+            .kinds
+            .keys()
+            .filter_map(|known| known.strip_prefix(key));
+        key.is_empty() || known.any(|rest| rest.starts_with('.'))
+    }
+
     fn explain_unknown(&self, key: &str) -> String {
-        let group = format!("{key}.");
-        if self.kinds.keys().any(|known| known.starts_with(&group)) {
-            return format!("`{key}` is a group of settings, name one as {group}...");
+        if self.is_group(key) {
+            return format!("`{key}` is a group of settings, name one as {key}.NAME=VALUE");
         }
         let known = || self.kinds.keys().map(String::as_str);
         // Those who leave out the group mean the setting all the same.

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Manifest;
+use super::{MANIFEST_FILE, ModelReader};
 use crate::{Error, Result};
 
-/// Sizes of a model, kept in [`Manifest::details`].
+/// Sizes of a model, kept in [`Manifest::details`](super::Manifest::details).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelDetails {
     /// The system that was trained.
@@ -24,12 +24,12 @@ pub struct ModelDetails {
 }
 
 impl ModelDetails {
-    /// Reads the details out of a manifest.
-    pub fn of(manifest: &Manifest) -> Result<Self> {
-        Self::deserialize(&manifest.details).map_err(|error| {
+    /// Reads the details out of the manifest of a model.
+    pub fn of(model: &ModelReader) -> Result<Self> {
+        Self::deserialize(&model.manifest().details).map_err(|error| {
             Error::model(
-                super::MANIFEST_FILE.as_ref(),
-                format!("its details are not what was expected: {error}"),
+                &model.folder().join(MANIFEST_FILE),
+                format!("the details are not what was expected: {error}"),
             )
         })
     }

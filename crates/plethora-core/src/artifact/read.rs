@@ -143,7 +143,11 @@ fn check_file(path: &Path, expected: &FileEntry, check: Check) -> Result<()> {
         }
         Err(error) => return Err(Error::read(path)(error)),
     };
-    let size = file.metadata().map_err(Error::read(path))?.len();
+    let metadata = file.metadata().map_err(Error::read(path))?;
+    if metadata.is_dir() {
+        return Err(Error::model(path, "is a folder, the model has a file here"));
+    }
+    let size = metadata.len();
     if size != expected.size {
         let what = if size < expected.size {
             "truncated"

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -11,8 +12,12 @@ use crate::{Error, Result};
 /// Name of the file that says which run the folder belongs to.
 const STATE_FILE: &str = "state.json";
 
+/// Name of the file that is locked while a run lasts.
+const LOCK_FILE: &str = "lock";
+
 /// The folder `NAME.training` beside the model `NAME`. It outlives an interrupted run, so that the
 /// next one can go on from the parts that are complete; parts are renamed into it when they are.
+/// Without any complete part it goes when its run does.
 #[derive(Debug)]
 pub struct WorkFolder {
     path: PathBuf,
@@ -31,33 +36,43 @@ impl WorkFolder {
     ///
     /// With `resume` the folder of an earlier run is gone on with, if it had the same data and
     /// settings; without it, what an earlier run left is thrown away.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Occupied`] if a folder of that name is not a training run's, [`Error::Model`] if the
+    /// earlier run was another one or is still going on.
     pub fn open(target: &Path, fingerprint: &str, resume: bool) -> Result<Self> {
         let path = Self::path_for(target);
         fs::create_dir_all(&path).map_err(Error::write(&path))?;
-        let lock = Self::lock(&path)?;
-        let state = State {
-            fingerprint: fingerprint.to_owned(),
-        };
-        let earlier = fs::read(path.join(STATE_FILE))
-            .ok()
-            .and_then(|text| serde_json::from_slice::<State>(&text).ok());
-        match (resume, earlier) {
-            (true, Some(earlier)) if earlier == state => {}
-            (true, Some(_)) => {
+        let earlier = State::read(&path);
+        // What others put there is not ours to clear.
+        if earlier.is_none() && !parts(&path).map_err(Error::read(&path))?.is_empty() {
+            return Err(Error::Occupied { path });
+        }
+        // Where nothing can be written, nothing is left either.
+        let lock = Self::lock(&path).inspect_err(|_| drop(fs::remove_dir(&path)))?;
+        // From here on, dropping it tidies up.
+        let folder = Self { path, _lock: lock };
+        folder.start(earlier.as_ref(), &State::new(fingerprint), resume)?;
+        Ok(folder)
+    }
+
+    fn start(&self, earlier: Option<&State>, state: &State, resume: bool) -> Result<()> {
+        let path = &self.path;
+        match earlier {
+            Some(earlier) if resume && earlier == state => return Ok(()),
+            Some(_) if resume => {
                 return Err(Error::model(
-                    &path,
+                    path,
                     "holds a training run with other data or settings; \
                      run without --resume to start anew",
                 ));
             }
-            (true, None) | (false, _) => {
-                Self::clear(&path)?;
-                let text = serde_json::to_vec(&state)
-                    .map_err(|error| Error::write(&path)(error.into()))?;
-                fs::write(path.join(STATE_FILE), text).map_err(Error::write(&path))?;
-            }
+            _ => {}
         }
-        Ok(Self { path, _lock: lock })
+        Self::clear(path)?;
+        let text = serde_json::to_vec(state).map_err(|error| Error::write(path)(error.into()))?;
+        fs::write(path.join(STATE_FILE), text).map_err(Error::write(path))
     }
 
     /// The work folder that belongs to the model at `target`.
@@ -85,7 +100,7 @@ impl WorkFolder {
     }
 
     fn lock(path: &Path) -> Result<File> {
-        let lock_path = path.join("lock");
+        let lock_path = path.join(LOCK_FILE);
         let lock = File::create(&lock_path).map_err(Error::write(&lock_path))?;
         match lock.try_lock() {
             Ok(()) => Ok(lock),
@@ -100,15 +115,52 @@ impl WorkFolder {
         }
     }
 
+    /// The state goes last: a process killed on the way must not leave a folder that looks like
+    /// somebody else's.
     fn clear(path: &Path) -> Result<()> {
-        for entry in fs::read_dir(path).map_err(Error::write(path))? {
-            let entry = entry.map_err(Error::write(path))?.path();
-            if entry.file_name().is_some_and(|name| name != "lock") {
-                fs::remove_file(&entry).map_err(Error::write(&entry))?;
-            }
+        for part in parts(path).map_err(Error::read(path))? {
+            fs::remove_file(&part).map_err(Error::write(&part))?;
         }
-        Ok(())
+        match fs::remove_file(path.join(STATE_FILE)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::write(path)(error)),
+            _ => Ok(()),
+        }
     }
+}
+
+impl Drop for WorkFolder {
+    fn drop(&mut self) {
+        if parts(&self.path).is_ok_and(|parts| parts.is_empty()) {
+            // The error that led here is the one to show.
+            let _ = fs::remove_dir_all(&self.path);
+        }
+    }
+}
+
+impl State {
+    fn new(fingerprint: &str) -> Self {
+        Self {
+            fingerprint: fingerprint.to_owned(),
+        }
+    }
+
+    fn read(folder: &Path) -> Option<Self> {
+        let text = fs::read(folder.join(STATE_FILE)).ok()?;
+        serde_json::from_slice(&text).ok()
+    }
+}
+
+/// All that a folder holds beside state and lock.
+fn parts(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut parts = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if name != STATE_FILE && name != LOCK_FILE {
+            parts.push(entry.path());
+        }
+    }
+    Ok(parts)
 }
 
 #[cfg(test)]
@@ -135,5 +187,40 @@ mod tests {
         assert!(!anew.contains("tree-0"));
         anew.remove().unwrap();
         assert!(!WorkFolder::path_for(&target).exists());
+    }
+    #[test]
+    fn a_run_without_complete_parts_leaves_nothing() {
+        let scratch = tempfile::tempdir().unwrap();
+        let target = scratch.path().join("model");
+        drop(WorkFolder::open(&target, "a", false).unwrap());
+        assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn folders_of_others_are_left_alone() {
+        let scratch = tempfile::tempdir().unwrap();
+        let target = scratch.path().join("model");
+        let path = WorkFolder::path_for(&target);
+        fs::create_dir(&path).unwrap();
+        fs::write(path.join("chapter-1.tex"), "irreplaceable").unwrap();
+        for resume in [false, true] {
+            let error = WorkFolder::open(&target, "a", resume).unwrap_err();
+            assert!(matches!(error, Error::Occupied { .. }), "{error}");
+        }
+        assert_eq!(fs::read_dir(&path).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_run_killed_at_its_start_or_end_does_not_block_the_next() {
+        let scratch = tempfile::tempdir().unwrap();
+        let target = scratch.path().join("model");
+        let path = WorkFolder::path_for(&target);
+        for files in [&[][..], &["lock"], &["lock", "state.json"]] {
+            fs::create_dir(&path).unwrap();
+            for name in files {
+                fs::write(path.join(name), "{").unwrap();
+            }
+            drop(WorkFolder::open(&target, "a", false).unwrap());
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -28,8 +28,9 @@ impl ModelWriter {
     ///
     /// # Errors
     ///
-    /// [`Error::Exists`] if `target` is there and `replace` is false; [`Error::Model`] if what is
-    /// there is no model, which is never replaced; [`Error::Write`] if the folder cannot be made.
+    /// [`Error::Exists`] if `target` is there and `replace` is false; [`Error::Occupied`] if what is
+    /// there is no model, which is never replaced; [`Error::Config`] if `target` is no name for a
+    /// folder; [`Error::Write`] if the folder cannot be made.
     pub fn create(target: &Path, replace: bool) -> Result<Self> {
         let target = resolve(target);
         let (parent, name) = parent_and_name(&target)?;
@@ -45,12 +46,19 @@ impl ModelWriter {
         })
     }
 
-    /// Fails as [`create`](Self::create) would where `target` is taken, and writes nothing: to be
-    /// asked before the work that leads to a model.
+    /// Fails as [`create`](Self::create) would where `target` is taken or can never be made, and
+    /// writes nothing: to be asked before the work that leads to a model.
     pub fn check_target(target: &Path, replace: bool) -> Result<()> {
         let target = resolve(target);
-        parent_and_name(&target)?;
-        check_replaceable(&target, replace)
+        let (parent, _) = parent_and_name(&target)?;
+        check_replaceable(&target, replace)?;
+        // Missing folders will be made, in the nearest one that is there.
+        match parent.ancestors().find_map(|path| fs::metadata(path).ok()) {
+            Some(nearest) if !nearest.is_dir() => {
+                Err(Error::write(&target)(io::ErrorKind::NotADirectory.into()))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Where the file `name` (`labels.jsonl`, `tree-0/weights.safetensors`) is to be written until
@@ -193,7 +201,10 @@ fn parent_and_name(target: &Path) -> Result<(PathBuf, OsString)> {
             Ok((PathBuf::from("."), name.to_owned()))
         }
         (Some(parent), Some(name)) => Ok((parent.to_owned(), name.to_owned())),
-        _ => Err(Error::model(target, "is not a name for a model folder")),
+        _ => Err(Error::config(
+            "output",
+            format!("{} is not a name for a model folder", target.display()),
+        )),
     }
 }
 
@@ -211,10 +222,9 @@ fn check_replaceable(target: &Path, replace: bool) -> Result<()> {
     if target.join(MANIFEST_FILE).is_file() || is_empty() {
         return Ok(());
     }
-    Err(Error::model(
-        target,
-        "exists and is not a Plethora model, so it will not be replaced",
-    ))
+    Err(Error::Occupied {
+        path: target.to_owned(),
+    })
 }
 
 #[cfg(test)]
@@ -310,8 +320,8 @@ mod tests {
         let file = parent.path().join("notes.txt");
         fs::write(&file, "irreplaceable").unwrap();
         for target in [&thesis, &file] {
-            let error = ModelWriter::create(target, true).unwrap_err().to_string();
-            assert!(error.contains("is not a Plethora model"), "{error}");
+            let error = ModelWriter::create(target, true).unwrap_err();
+            assert!(matches!(error, Error::Occupied { .. }), "{error}");
         }
         let empty = parent.path().join("empty");
         fs::create_dir(&empty).unwrap();
@@ -341,7 +351,14 @@ mod tests {
             matches!(&error, Error::Write { path, .. } if *path == file),
             "{error}"
         );
+        let error = ModelWriter::check_target(&file.join("deep/model"), false).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .ends_with("deep/model: cannot write: not a directory"),
+            "{error}"
+        );
         let error = ModelWriter::create(Path::new("missing/.."), false).unwrap_err();
-        assert!(matches!(error, Error::Model { .. }), "{error}");
+        assert!(matches!(error, Error::Config { .. }), "{error}");
     }
 }

@@ -5,6 +5,7 @@ pub mod catalogue;
 mod document;
 mod filter;
 mod format;
+mod hidden_file;
 mod label_space;
 mod lines;
 mod options;

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Seek, Stdout, Write};
 use std::path::{Path, PathBuf};
 
+use super::hidden_file::create_beside;
 use super::source::is_standard_stream;
 use crate::{Error, Result};
 
@@ -43,13 +44,12 @@ impl Output {
                 path: path.to_owned(),
             });
         }
-        let temporary = if is_special {
-            None
+        let (temporary, file) = if is_special {
+            (None, File::create(path).map_err(Error::write(path))?)
         } else {
-            Some(hidden_beside(path, "part")?)
+            let (hidden, file) = create_beside(path, "part")?;
+            (Some(hidden), file)
         };
-        let opened = temporary.as_deref().unwrap_or(path);
-        let file = File::create(opened).map_err(Error::write(path))?;
         let mut output = Self {
             path: path.to_owned(),
             encoder: None,
@@ -115,14 +115,7 @@ impl Spool {
         } else {
             path.to_owned()
         };
-        let path = hidden_beside(&beside, "body")?;
-        let file = File::options()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .open(&path);
-        let file = file.map_err(Error::write(&path))?;
+        let (path, file) = create_beside(&beside, "body")?;
         Ok(Self {
             path,
             file: BufWriter::new(file),
@@ -153,19 +146,6 @@ impl Drop for Spool {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
     }
-}
-
-/// A hidden name in the same folder, so that renaming does not cross file systems.
-fn hidden_beside(path: &Path, purpose: &str) -> Result<PathBuf> {
-    let Some(name) = path.file_name() else {
-        let source = io::Error::from(io::ErrorKind::IsADirectory);
-        return Err(Error::Write {
-            path: path.to_owned(),
-            source,
-        });
-    };
-    let process = std::process::id();
-    Ok(path.with_file_name(format!(".{}.{process}.{purpose}", name.to_string_lossy())))
 }
 
 /// Where bytes end up.

@@ -125,8 +125,9 @@ impl Buckets {
                 .sum::<u64>();
             let mut values = Vec::new();
             for (&k, &hits) in depths.ks.iter().zip(&hits.0[bucket as usize]) {
-                let places = (k as u64 * depths.num_documents).max(1);
-                values.push((format!("P@{k}"), hits as f64 / places as f64));
+                // In floating point: the product with a depth of everything leaves 64 bits.
+                let places = (k as f64 * depths.num_documents as f64).max(1.0);
+                values.push((format!("P@{k}"), hits as f64 / places));
             }
             for (&k, &hits) in depths.ks.iter().zip(&hits.0[bucket as usize]) {
                 values.push((

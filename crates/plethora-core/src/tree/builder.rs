@@ -71,7 +71,11 @@ impl TreeConfig {
         check(self.branching >= 2, "branching", "must be at least 2")?;
         check(self.max_leaf >= 1, "max_leaf", "must be at least 1")?;
         check(self.max_rounds >= 1, "max_rounds", "must be at least 1")?;
-        check(self.min_gain >= 0.0, "min_gain", "must not be negative")?;
+        check(
+            self.min_gain >= 0.0 && self.min_gain.is_finite(),
+            "min_gain",
+            "must be a number from 0",
+        )?;
         check(
             self.max_label_features >= 1,
             "max_label_features",
