@@ -36,14 +36,14 @@ impl Chunk {
         for class in 0..num_classes {
             chunk
                 .biases
-                .push(blocks[class / LANES].bias.0[class % LANES]);
+                .push(blocks[class / LANES].biases()[class % LANES]);
         }
         for &feature in problem.in_global_order() {
             let entries_before = chunk.classes.len();
             for (block_number, block) in blocks.iter().enumerate() {
                 let first_class = block_number * LANES;
                 let lanes = (num_classes - first_class).min(LANES);
-                let weights = &block.weights[feature as usize].0[..lanes];
+                let weights = &block.of_feature(feature as usize)[..lanes];
                 for (class, &weight) in (first_class..).zip(weights) {
                     if weight.abs() >= prune_below && weight != 0.0 {
                         chunk.classes.push(class as u8);

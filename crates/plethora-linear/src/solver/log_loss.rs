@@ -3,7 +3,7 @@
 use plethora_core::SeedStream;
 use rand::seq::SliceRandom;
 
-use super::{BlockState, LANES};
+use super::BlockState;
 use crate::config::SolverConfig;
 
 /// Newton steps on the one-variable problem of an alpha: the third changes little.
@@ -13,13 +13,17 @@ const NEWTON_STEPS: usize = 3;
 const DISTANCE_FROM_BOUNDS: f32 = 1e-6;
 
 #[inline(always)]
-pub(super) fn run(state: &mut BlockState<'_>, config: &SolverConfig, seed: SeedStream) {
+pub(super) fn run<const N: usize>(
+    state: &mut BlockState<'_, N>,
+    config: &SolverConfig,
+    seed: SeedStream,
+) {
     let cost = config.cost;
     let start = 0.001 * cost;
     let mut rng = seed.rng();
     let mut order: Vec<u32> = (0..state.problem.num_documents() as u32).collect();
     for document in 0..state.problem.num_documents() {
-        state.alphas[document].0 = [start; LANES];
+        state.alphas.rows_mut::<N>()[document] = [start; N];
         let steps = state.signs(document).map(|sign| sign * start);
         state.add(document, &steps);
     }
@@ -38,18 +42,18 @@ pub(super) fn run(state: &mut BlockState<'_>, config: &SolverConfig, seed: SeedS
 
 /// Minimises the dual over one document's alphas; returns the largest move as a share of C.
 #[inline(always)]
-fn visit(state: &mut BlockState<'_>, document: usize, cost: f32) -> f32 {
+fn visit<const N: usize>(state: &mut BlockState<'_, N>, document: usize, cost: f32) -> f32 {
     let scores = state.scores(document);
     let signs = state.signs(document);
     let curvature = state.squared_length(document);
-    let mut steps = [0.0_f32; LANES];
+    let mut steps = [0.0_f32; N];
     let mut largest_move = 0.0_f32;
     for lane in 0..state.num_classifiers {
-        let alpha = state.alphas[document].0[lane];
+        let alpha = state.alphas.rows::<N>()[document][lane];
         let new_alpha = minimize(alpha, signs[lane] * scores[lane], curvature, cost);
         let step = new_alpha - alpha;
         largest_move = largest_move.max(step.abs() / cost);
-        state.alphas[document].0[lane] = new_alpha;
+        state.alphas.rows_mut::<N>()[document][lane] = new_alpha;
         steps[lane] = step * signs[lane];
     }
     state.add(document, &steps);

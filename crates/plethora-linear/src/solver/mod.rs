@@ -1,10 +1,11 @@
 //! Dual coordinate descent for many classifiers of one node at once.
 //!
 //! All classifiers of a node see the same documents and differ only in which of them are positive.
-//! So [`LANES`] classifiers are trained side by side: the weights of a feature for all lanes lie in
-//! one cache line, a document's features are looked up once for all of them, and each step is a
-//! short run of vector instructions instead of a gather. Lanes never mix: what they share is the
-//! order of documents and the pass at which the whole block stops.
+//! So up to [`LANES`] classifiers are trained side by side: the weights of a feature for all lanes
+//! lie in one cache line, a document's features are looked up once for all of them, and each step is
+//! a short run of vector instructions instead of a gather. Lanes never mix: what they share is the
+//! order of documents and the pass at which the whole block stops. A few classifiers, as at the
+//! nodes of a binary tree, take [`FEW_LANES`], which keeps four features in a line.
 //!
 //! Primal problem of a lane, with y = +1 or -1 and C the cost:
 //!
@@ -18,10 +19,13 @@
     reason = "the loops must be compiled into each processor's version of the solver"
 )]
 
+mod lane_rows;
 mod log_loss;
 mod squared_hinge;
 
 use plethora_core::SeedStream;
+
+use self::lane_rows::LaneRows;
 
 use crate::config::{Loss, SolverConfig};
 use crate::problem::NodeProblem;
@@ -29,17 +33,26 @@ use crate::problem::NodeProblem;
 /// Classifiers trained side by side: as many `f32` as fill a cache line.
 pub(crate) const LANES: usize = 16;
 
-/// One value of each lane.
-#[derive(Debug, Clone, Copy, Default)]
-#[repr(align(64))]
-pub(crate) struct Lanes(pub(crate) [f32; LANES]);
+/// Lanes of a block with few classifiers.
+const FEW_LANES: usize = 4;
 
 /// Weights of up to [`LANES`] classifiers over a node's features.
 #[derive(Debug)]
 pub(crate) struct BlockWeights {
-    /// By local feature.
-    pub(crate) weights: Vec<Lanes>,
-    pub(crate) bias: Lanes,
+    weights: LaneRows,
+    biases: Vec<f32>,
+}
+
+impl BlockWeights {
+    /// The weights of a feature (local number), one for each lane.
+    pub(crate) fn of_feature(&self, feature: usize) -> &[f32] {
+        self.weights.row(feature)
+    }
+
+    /// The bias of each lane.
+    pub(crate) fn biases(&self) -> &[f32] {
+        &self.biases
+    }
 }
 
 /// Trains the classifiers whose positive documents (local numbers) are given, at most [`LANES`].
@@ -49,25 +62,37 @@ pub(crate) fn train_block(
     config: &SolverConfig,
     seed: SeedStream,
 ) -> BlockWeights {
-    dispatch(BlockState::new(problem, positives), config, seed)
+    if positives.len() <= FEW_LANES {
+        dispatch(
+            BlockState::<FEW_LANES>::new(problem, positives),
+            config,
+            seed,
+        )
+    } else {
+        dispatch(BlockState::<LANES>::new(problem, positives), config, seed)
+    }
 }
 
 /// Runs the widest version of the loops that this processor has. All versions do the same
 /// operations on each lane in the same order, so the weights are equal to the last bit.
-fn dispatch(state: BlockState<'_>, config: &SolverConfig, seed: SeedStream) -> BlockWeights {
+fn dispatch<const N: usize>(
+    state: BlockState<'_, N>,
+    config: &SolverConfig,
+    seed: SeedStream,
+) -> BlockWeights {
     #[cfg(target_arch = "x86_64")]
     {
         #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq")]
-        fn with_avx512(
-            state: BlockState<'_>,
+        fn with_avx512<const N: usize>(
+            state: BlockState<'_, N>,
             config: &SolverConfig,
             seed: SeedStream,
         ) -> BlockWeights {
             state.run(config, seed)
         }
         #[target_feature(enable = "avx2")]
-        fn with_avx2(
-            state: BlockState<'_>,
+        fn with_avx2<const N: usize>(
+            state: BlockState<'_, N>,
             config: &SolverConfig,
             seed: SeedStream,
         ) -> BlockWeights {
@@ -91,22 +116,22 @@ fn dispatch(state: BlockState<'_>, config: &SolverConfig, seed: SeedStream) -> B
     state.run(config, seed)
 }
 
-/// What a block of classifiers has learnt so far.
-struct BlockState<'a> {
+/// What a block of `N` lanes has learnt so far.
+struct BlockState<'a, const N: usize> {
     problem: &'a NodeProblem,
     /// Bit l of a document's entry is set where it is a positive of lane l.
     signs: Vec<u16>,
     /// The dual variables of each document.
-    alphas: Vec<Lanes>,
-    weights: Vec<Lanes>,
-    bias: Lanes,
+    alphas: LaneRows,
+    weights: LaneRows,
+    bias: [f32; N],
     /// Lanes with a classifier; the rest of a last block is empty.
     num_classifiers: usize,
 }
 
-impl<'a> BlockState<'a> {
+impl<'a, const N: usize> BlockState<'a, N> {
     fn new(problem: &'a NodeProblem, positives: &[Vec<u32>]) -> Self {
-        assert!(positives.len() <= LANES);
+        assert!(positives.len() <= N);
         let mut signs = vec![0_u16; problem.num_documents()];
         for (lane, documents) in positives.iter().enumerate() {
             for &document in documents {
@@ -116,9 +141,9 @@ impl<'a> BlockState<'a> {
         Self {
             problem,
             signs,
-            alphas: vec![Lanes::default(); problem.num_documents()],
-            weights: vec![Lanes::default(); problem.num_features()],
-            bias: Lanes::default(),
+            alphas: LaneRows::zero(problem.num_documents(), N),
+            weights: LaneRows::zero(problem.num_features(), N),
+            bias: [0.0; N],
             num_classifiers: positives.len(),
         }
     }
@@ -131,25 +156,25 @@ impl<'a> BlockState<'a> {
         }
         BlockWeights {
             weights: self.weights,
-            bias: self.bias,
+            biases: self.bias.to_vec(),
         }
     }
 
     /// +1 in the lanes where the document is positive, -1 elsewhere.
     #[inline(always)]
-    fn signs(&self, document: usize) -> [f32; LANES] {
+    fn signs(&self, document: usize) -> [f32; N] {
         let signs = self.signs[document];
         std::array::from_fn(|lane| if (signs >> lane) & 1 == 1 { 1.0 } else { -1.0 })
     }
 
     /// w.x of every lane, the bias counted as a feature of value 1.
     #[inline(always)]
-    fn scores(&self, document: usize) -> [f32; LANES] {
+    fn scores(&self, document: usize) -> [f32; N] {
         let (features, values) = self.problem.document(document);
-        let mut sums = self.bias.0;
+        let weights = self.weights.rows::<N>();
+        let mut sums = self.bias;
         for (&feature, &value) in features.iter().zip(values) {
-            let weights = &self.weights[feature as usize].0;
-            for (sum, weight) in sums.iter_mut().zip(weights) {
+            for (sum, weight) in sums.iter_mut().zip(&weights[feature as usize]) {
                 *sum += value * weight;
             }
         }
@@ -164,15 +189,15 @@ impl<'a> BlockState<'a> {
 
     /// w += step * x in every lane.
     #[inline(always)]
-    fn add(&mut self, document: usize, steps: &[f32; LANES]) {
+    fn add(&mut self, document: usize, steps: &[f32; N]) {
         let (features, values) = self.problem.document(document);
+        let weights = self.weights.rows_mut::<N>();
         for (&feature, &value) in features.iter().zip(values) {
-            let weights = &mut self.weights[feature as usize].0;
-            for (weight, step) in weights.iter_mut().zip(steps) {
+            for (weight, step) in weights[feature as usize].iter_mut().zip(steps) {
                 *weight += value * step;
             }
         }
-        for (bias, step) in self.bias.0.iter_mut().zip(steps) {
+        for (bias, step) in self.bias.iter_mut().zip(steps) {
             *bias += step;
         }
     }
@@ -241,7 +266,7 @@ mod tests {
             };
             for (lane, weights) in solution.weights.iter().enumerate() {
                 for (local, &column) in problem.global_features().iter().enumerate() {
-                    let ours = block.weights[local].0[lane];
+                    let ours = block.of_feature(local)[lane];
                     let theirs = weights[column as usize];
                     assert!(
                         (ours - theirs).abs() < tolerance * theirs.abs().max(1.0),
@@ -250,7 +275,7 @@ mod tests {
                         solution.cost
                     );
                 }
-                assert!((block.bias.0[lane] - solution.biases[lane]).abs() < 5e-3);
+                assert!((block.biases()[lane] - solution.biases[lane]).abs() < 5e-3);
             }
         }
     }
@@ -267,8 +292,9 @@ mod tests {
             &config,
             SeedStream::new(1),
         );
-        for (left, right) in together.weights.iter().zip(&alone.weights) {
-            assert!((left.0[1] - right.0[0]).abs() < 1e-3);
+        for feature in 0..problem.num_features() {
+            let difference = together.of_feature(feature)[1] - alone.of_feature(feature)[0];
+            assert!(difference.abs() < 1e-3);
         }
     }
 
@@ -281,11 +307,19 @@ mod tests {
                 max_epochs: 7,
                 ..solver(loss, 1.0)
             };
-            let dispatched = train_block(&problem, &golden.positives, &config, SeedStream::new(1));
-            let plain =
-                BlockState::new(&problem, &golden.positives).run(&config, SeedStream::new(1));
-            for (left, right) in dispatched.weights.iter().zip(&plain.weights) {
-                assert_eq!(left.0.map(f32::to_bits), right.0.map(f32::to_bits));
+            let seed = SeedStream::new(1);
+            let dispatched = train_block(&problem, &golden.positives, &config, seed);
+            let plain = BlockState::<FEW_LANES>::new(&problem, &golden.positives);
+            let plain = plain.run(&config, seed);
+            let wide = BlockState::<LANES>::new(&problem, &golden.positives);
+            let wide = wide.run(&config, seed);
+            for feature in 0..problem.num_features() {
+                assert_eq!(dispatched.of_feature(feature), plain.of_feature(feature));
+                let lanes = golden.positives.len();
+                assert_eq!(
+                    plain.of_feature(feature)[..lanes],
+                    wide.of_feature(feature)[..lanes]
+                );
             }
         }
     }

@@ -3,17 +3,21 @@
 use plethora_core::SeedStream;
 use rand::seq::SliceRandom;
 
-use super::{BlockState, LANES};
+use super::BlockState;
 use crate::config::SolverConfig;
 
 /// Projected gradients smaller than this do not move a weight that pruning would keep.
 const NEGLIGIBLE: f32 = 1e-6;
 
 #[inline(always)]
-pub(super) fn run(state: &mut BlockState<'_>, config: &SolverConfig, seed: SeedStream) {
+pub(super) fn run<const N: usize>(
+    state: &mut BlockState<'_, N>,
+    config: &SolverConfig,
+    seed: SeedStream,
+) {
     let mut rng = seed.rng();
     let mut active: Vec<u32> = (0..state.problem.num_documents() as u32).collect();
-    let mut pass = Pass::first(state.num_classifiers, config.cost);
+    let mut pass = Pass::<N>::first(state.num_classifiers, config.cost);
     for _ in 0..config.max_epochs {
         active.shuffle(&mut rng);
         let mut num_kept = 0;
@@ -33,31 +37,31 @@ pub(super) fn run(state: &mut BlockState<'_>, config: &SolverConfig, seed: SeedS
 }
 
 /// One pass over the active documents.
-struct Pass {
+struct Pass<const N: usize> {
     num_classifiers: usize,
     /// 1 / 2C, which the squared loss adds to the diagonal of the dual problem.
     diagonal: f32,
     /// 1 in lanes with a classifier. In the others -1, which holds from the start: they never move.
-    margins: [f32; LANES],
+    margins: [f32; N],
     /// Extreme projected gradients of this pass.
-    largest: [f32; LANES],
-    smallest: [f32; LANES],
+    largest: [f32; N],
+    smallest: [f32; N],
     /// A document whose alphas are all 0 and whose gradients all lie above the largest of the last
     /// pass cannot change soon: it rests.
-    rest_above: [f32; LANES],
+    rest_above: [f32; N],
 }
 
-impl Pass {
+impl<const N: usize> Pass<N> {
     fn first(num_classifiers: usize, cost: f32) -> Self {
-        let by_lane = |used: f32, unused: f32| -> [f32; LANES] {
+        let by_lane = |used: f32, unused: f32| -> [f32; N] {
             std::array::from_fn(|lane| if lane < num_classifiers { used } else { unused })
         };
         Self {
             num_classifiers,
             diagonal: 0.5 / cost,
             margins: by_lane(1.0, -1.0),
-            largest: [f32::NEG_INFINITY; LANES],
-            smallest: [f32::INFINITY; LANES],
+            largest: [f32::NEG_INFINITY; N],
+            smallest: [f32::INFINITY; N],
             rest_above: by_lane(f32::INFINITY, 0.0),
         }
     }
@@ -71,8 +75,8 @@ impl Pass {
                 f32::INFINITY
             };
         }
-        self.largest = [f32::NEG_INFINITY; LANES];
-        self.smallest = [f32::INFINITY; LANES];
+        self.largest = [f32::NEG_INFINITY; N];
+        self.smallest = [f32::INFINITY; N];
         self
     }
 
@@ -82,15 +86,15 @@ impl Pass {
 
     /// Minimises the dual over one document's alphas; true if the document can rest.
     #[inline(always)]
-    fn visit(&mut self, state: &mut BlockState<'_>, document: usize) -> bool {
+    fn visit(&mut self, state: &mut BlockState<'_, N>, document: usize) -> bool {
         let scores = state.scores(document);
         let signs = state.signs(document);
         let inverse_curvature = 1.0 / (state.squared_length(document) + self.diagonal);
-        let alphas = &mut state.alphas[document].0;
-        let mut steps = [0.0_f32; LANES];
+        let alphas = &mut state.alphas.rows_mut::<N>()[document];
+        let mut steps = [0.0_f32; N];
         let mut can_rest = true;
         let mut moves = false;
-        for lane in 0..LANES {
+        for lane in 0..N {
             let alpha = alphas[lane];
             let gradient = signs[lane] * scores[lane] - self.margins[lane] + self.diagonal * alpha;
             let is_bound = alpha == 0.0;
