@@ -300,7 +300,7 @@ fn duplicate_ids_are_refused_unless_allowed() {
     let content = "{\"id\": \"a\", \"text\": \"1\"}\n{\"id\": \"b\", \"text\": \"2\"}\n{\"id\": \"a\", \"text\": \"3\"}\n";
     assert_eq!(
         error_of(content.as_bytes(), &defaults()),
-        "corpus:3: the id `a` is that of line 1 already; ids must differ"
+        "corpus:3: the id `a` is that of line 1 already; --allow-duplicate-ids accepts that"
     );
     let options = ReadOptions {
         allow_duplicate_ids: true,

@@ -110,7 +110,7 @@ fn broken_json_lines_are_named() {
         ),
         (
             r#"{"id": "1", "text": "sea", "labels": ["Tides"]}"#,
-            "the id `1` is that of line 1 already; ids must differ",
+            "the id `1` is that of line 1 already; --allow-duplicate-ids accepts that",
         ),
         (
             r#""tide""#,

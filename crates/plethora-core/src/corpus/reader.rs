@@ -176,7 +176,7 @@ impl CorpusReader {
             None => Ok(()),
             Some(first) => Err(self.origin.error(
                 line,
-                format!("the id `{id}` is that of line {first} already; ids must differ"),
+                format!("the id `{id}` is that of line {first} already; --allow-duplicate-ids accepts that"),
             )),
         }
     }
