@@ -11,8 +11,8 @@ use crate::beam::{BeamSearch, DOCUMENTS_PER_SEARCH, FeatureTable, Reached};
 use crate::config::LinearConfig;
 use crate::tree_file::TreeFile;
 
-/// Labels of each tree that take part in the average of several trees. The same for any number of
-/// labels asked for, so that a ranking of five is the start of a ranking of ten.
+/// Labels of each tree that take part in the average of several trees, where no more are asked for:
+/// a constant, so that a ranking of five is the start of a ranking of ten.
 const CANDIDATES_PER_TREE: usize = 200;
 
 /// How to rank.

@@ -149,10 +149,6 @@ impl OneTree<'_> {
         times.trees_s += started.elapsed().as_secs_f64();
 
         let started = Instant::now();
-        progress.start(
-            &format!("classifiers {of_all}"),
-            Some(tree.num_nodes() as u64),
-        );
         let mut file = TreeFileWriter::create(&work.path(&tree_file_name(self.number)), &tree)?;
         let training = TreeTraining {
             documents: features,
@@ -161,7 +157,11 @@ impl OneTree<'_> {
             config,
             seed: self.seed,
         };
-        training.run(progress, |chunks| file.push_node(chunks))?;
+        progress.start(
+            &format!("classifiers {of_all}"),
+            Some(training.num_classifiers()),
+        );
+        training.run(progress, &mut file)?;
         file.finish()?;
         progress.finish(&format!("{} labels", space.len()));
         times.classifiers_s += started.elapsed().as_secs_f64();

@@ -7,11 +7,12 @@ use plethora_core::{Error, IndexRows, Progress, Result, SeedStream, SparseMatrix
 use rayon::prelude::*;
 
 use crate::chunk::{CHUNK_CLASSES, Chunk};
-use crate::config::LinearConfig;
+use crate::config::{LinearConfig, SolverConfig};
 use crate::node_documents::{NodeDocuments, positions, union};
 use crate::problem::NodeProblem;
 use crate::solver::{LANES, train_block};
 use crate::training_beam::{Arrival, TrainingBeam, arrivals_at};
+use crate::tree_file::TreeFileWriter;
 use crate::tree_weights::OwnedTreeWeights;
 
 /// Nodes trained between two writes, at most.
@@ -27,14 +28,15 @@ pub(crate) struct TreeTraining<'a> {
     pub(crate) seed: SeedStream,
 }
 
-impl TreeTraining<'_> {
-    /// Trains every node and hands its chunks to `write`, in the order of nodes, so that the result
+impl<'a> TreeTraining<'a> {
+    /// Number of classifiers: the steps that [`run`](Self::run) reports.
+    pub(crate) fn num_classifiers(&self) -> u64 {
+        (self.tree.num_labels() + self.tree.num_nodes() - 1) as u64
+    }
+
+    /// Trains every node and writes its chunks to `file`, in the order of nodes, so that the result
     /// does not depend on the number of threads and only few nodes are in memory.
-    pub(crate) fn run(
-        &self,
-        progress: &dyn Progress,
-        mut write: impl FnMut(&[Chunk]) -> Result<()>,
-    ) -> Result<()> {
+    pub(crate) fn run(&self, progress: &dyn Progress, file: &mut TreeFileWriter) -> Result<()> {
         let members = NodeDocuments::new(self.tree, self.documents_of_labels);
         let mut beam = (self.config.hard_negatives > 0).then(|| {
             TrainingBeam::new(
@@ -52,11 +54,16 @@ impl TreeTraining<'_> {
             while node < level.end {
                 let batch = Self::next_batch(node..level.end, &members, &arrivals);
                 node = batch.end;
-                for (node, chunks) in self.train_batch(batch, &members, &arrivals, progress)? {
-                    write(&chunks)?;
-                    let is_inner = !self.tree.children(node).is_empty();
-                    inner.push_node(if is_inner { &chunks } else { &[] });
-                }
+                self.train_batch(batch, &members, &arrivals, progress, |node, chunk| {
+                    let Some(chunk) = chunk else {
+                        inner.end_node();
+                        return file.end_node();
+                    };
+                    if !self.tree.children(node).is_empty() {
+                        inner.push_chunk(chunk);
+                    }
+                    file.push_chunk(chunk)
+                })?;
             }
             if let Some(beam) = &mut beam {
                 arrivals = beam.descend(level.start, &inner);
@@ -85,73 +92,116 @@ impl TreeTraining<'_> {
         rest.start..end
     }
 
+    /// Trains the nodes of a batch; `write` gets each chunk of a node, then nothing for its end. A
+    /// node that is alone is written as it grows: one-vs-all is a single node with every label.
     fn train_batch(
         &self,
         batch: Range<usize>,
         members: &NodeDocuments,
         arrivals: &[Arrival],
         progress: &dyn Progress,
-    ) -> Result<Vec<(usize, Vec<Chunk>)>> {
-        batch
-            .into_par_iter()
+        mut write: impl FnMut(usize, Option<&Chunk>) -> Result<()>,
+    ) -> Result<()> {
+        if batch.len() == 1 {
+            let training = self.gather(batch.start, members, arrivals);
+            for chunk in training.chunk_numbers() {
+                write(batch.start, Some(&training.train_chunk(chunk, progress)?))?;
+            }
+            return write(batch.start, None);
+        }
+        let trained = (batch.clone().into_par_iter())
             .with_max_len(1)
             .map(|node| {
-                let visitors = arrivals_at(node, arrivals)
-                    .iter()
-                    .map(|arrival| arrival.document);
-                let documents = union(members.of_node(node), visitors);
-                let chunks = self.train_node(node, &documents, members, progress)?;
-                progress.advance(1);
-                Ok((node, chunks))
+                let training = self.gather(node, members, arrivals);
+                let chunks = training.chunk_numbers();
+                chunks
+                    .map(|chunk| training.train_chunk(chunk, progress))
+                    .collect()
             })
-            .collect()
+            .collect::<Result<Vec<Vec<Chunk>>>>()?;
+        for (node, chunks) in batch.zip(trained) {
+            for chunk in &chunks {
+                write(node, Some(chunk))?;
+            }
+            write(node, None)?;
+        }
+        Ok(())
     }
 
-    fn train_node(
+    /// Everything that the classifiers of a node learn from.
+    fn gather<'m>(
         &self,
         node: usize,
-        documents: &[u32],
-        members: &NodeDocuments,
-        progress: &dyn Progress,
-    ) -> Result<Vec<Chunk>> {
-        let problem = NodeProblem::gather(self.documents, documents);
+        members: &'m NodeDocuments,
+        arrivals: &[Arrival],
+    ) -> NodeTraining<'m>
+    where
+        'a: 'm,
+    {
+        let visitors = arrivals_at(node, arrivals).iter();
+        let documents = union(
+            members.of_node(node),
+            visitors.map(|arrival| arrival.document),
+        );
         let children = self.tree.children(node).map(|child| members.of_node(child));
         let labels = self.tree.labels(node).iter();
-        let classes: Vec<&[u32]> = children
-            .chain(labels.map(|label| self.documents_of_labels.row(label.index())))
-            .collect();
-        let solver = &self.config.solver;
-        let train_chunk = |chunk_number: usize, classes: &[&[u32]]| {
-            let seed = self.seed.child(node as u64).child(chunk_number as u64);
-            let blocks = classes
-                .par_chunks(LANES)
-                .enumerate()
-                .map(|(block_number, block)| {
-                    if progress.is_cancelled() {
-                        return Err(Error::Interrupted);
-                    }
-                    let positives: Vec<Vec<u32>> = block
-                        .iter()
-                        .map(|class| positions(class, documents))
-                        .collect();
-                    Ok(train_block(
-                        &problem,
-                        &positives,
-                        solver,
-                        seed.child(block_number as u64),
-                    ))
-                })
-                .collect::<Result<Vec<_>>>()?;
-            Ok(Chunk::from_blocks(
-                &problem,
-                &blocks,
-                classes.len(),
-                solver.prune_below,
-            ))
-        };
-        (0..)
-            .zip(classes.chunks(CHUNK_CLASSES))
-            .map(|(number, chunk)| train_chunk(number, chunk))
-            .collect()
+        let documents_of_labels = self.documents_of_labels;
+        NodeTraining {
+            problem: NodeProblem::gather(self.documents, &documents),
+            documents,
+            classes: children
+                .chain(labels.map(|label| documents_of_labels.row(label.index())))
+                .collect(),
+            solver: &self.config.solver,
+            seed: self.seed.child(node as u64),
+        }
+    }
+}
+
+/// The training data of one node.
+struct NodeTraining<'a> {
+    problem: NodeProblem,
+    /// Documents of the problem, rising.
+    documents: Vec<u32>,
+    /// Documents of each class: child nodes first, then labels.
+    classes: Vec<&'a [u32]>,
+    solver: &'a SolverConfig,
+    seed: SeedStream,
+}
+
+impl NodeTraining<'_> {
+    fn chunk_numbers(&self) -> Range<usize> {
+        0..self.classes.len().div_ceil(CHUNK_CLASSES)
+    }
+
+    fn train_chunk(&self, number: usize, progress: &dyn Progress) -> Result<Chunk> {
+        let start = number * CHUNK_CLASSES;
+        let end = self.classes.len().min(start + CHUNK_CLASSES);
+        let classes = &self.classes[start..end];
+        let seed = self.seed.child(number as u64);
+        let blocks = classes
+            .par_chunks(LANES)
+            .enumerate()
+            .map(|(block_number, block)| {
+                if progress.is_cancelled() {
+                    return Err(Error::Interrupted);
+                }
+                let positives: Vec<Vec<u32>> = block
+                    .iter()
+                    .map(|class| positions(class, &self.documents))
+                    .collect();
+                let seed = seed.child(block_number as u64);
+                let weights = train_block(&self.problem, &positives, self.solver, seed);
+                progress.advance(block.len() as u64);
+                Ok(weights)
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let prune_below = self.solver.prune_below;
+        Ok(Chunk::from_blocks(
+            &self.problem,
+            &blocks,
+            classes.len(),
+            prune_below,
+        ))
     }
 }

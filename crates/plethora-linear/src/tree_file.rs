@@ -63,25 +63,24 @@ impl TreeFileWriter {
         })
     }
 
-    /// Appends the chunks of the next node.
-    pub(crate) fn push_node(&mut self, chunks: &[Chunk]) -> Result<()> {
-        let Self {
-            file,
-            ids,
-            num_chunks,
-        } = self;
-        for chunk in chunks {
-            file.append(ids.biases, &chunk.biases)?;
-            file.append(ids.features, &chunk.features)?;
-            file.append(ids.entry_ends, &chunk.entry_ends)?;
-            file.append(ids.classes, &chunk.classes)?;
-            file.append(ids.weights, &chunk.weights)?;
-            file.append(ids.feature_starts, &[file.len(ids.features)])?;
-            file.append(ids.entry_starts, &[file.len(ids.classes)])?;
-            file.append(ids.class_starts, &[file.len(ids.biases)])?;
-            *num_chunks += 1;
-        }
-        file.append(ids.node_chunks, &[*num_chunks])
+    /// Appends the next chunk of the node at hand.
+    pub(crate) fn push_chunk(&mut self, chunk: &Chunk) -> Result<()> {
+        let Self { file, ids, .. } = self;
+        file.append(ids.biases, &chunk.biases)?;
+        file.append(ids.features, &chunk.features)?;
+        file.append(ids.entry_ends, &chunk.entry_ends)?;
+        file.append(ids.classes, &chunk.classes)?;
+        file.append(ids.weights, &chunk.weights)?;
+        file.append(ids.feature_starts, &[file.len(ids.features)])?;
+        file.append(ids.entry_starts, &[file.len(ids.classes)])?;
+        file.append(ids.class_starts, &[file.len(ids.biases)])?;
+        self.num_chunks += 1;
+        Ok(())
+    }
+
+    /// The next chunk belongs to the next node.
+    pub(crate) fn end_node(&mut self) -> Result<()> {
+        self.file.append(self.ids.node_chunks, &[self.num_chunks])
     }
 
     pub(crate) fn finish(self) -> Result<()> {

@@ -94,19 +94,21 @@ impl Default for OwnedTreeWeights {
 }
 
 impl OwnedTreeWeights {
-    /// Appends the chunks of the next node.
-    pub(crate) fn push_node(&mut self, chunks: &[Chunk]) {
+    /// Appends the next chunk of the node at hand.
+    pub(crate) fn push_chunk(&mut self, chunk: &Chunk) {
         let all = &mut self.chunks;
-        for chunk in chunks {
-            all.biases.extend_from_slice(&chunk.biases);
-            all.features.extend_from_slice(&chunk.features);
-            all.entry_ends.extend_from_slice(&chunk.entry_ends);
-            all.classes.extend_from_slice(&chunk.classes);
-            all.weights.extend_from_slice(&chunk.weights);
-            self.feature_starts.push(all.features.len() as u64);
-            self.entry_starts.push(all.classes.len() as u64);
-            self.class_starts.push(all.biases.len() as u64);
-        }
+        all.biases.extend_from_slice(&chunk.biases);
+        all.features.extend_from_slice(&chunk.features);
+        all.entry_ends.extend_from_slice(&chunk.entry_ends);
+        all.classes.extend_from_slice(&chunk.classes);
+        all.weights.extend_from_slice(&chunk.weights);
+        self.feature_starts.push(all.features.len() as u64);
+        self.entry_starts.push(all.classes.len() as u64);
+        self.class_starts.push(all.biases.len() as u64);
+    }
+
+    /// The next chunk belongs to the next node.
+    pub(crate) fn end_node(&mut self) {
         self.node_chunks.push(self.feature_starts.len() as u32 - 1);
     }
 

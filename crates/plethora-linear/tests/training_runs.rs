@@ -126,7 +126,7 @@ fn an_interrupted_run_goes_on_to_the_same_model() {
     let target = scratch.path().join("stopped");
     assert!(!train_until_stopped(&target, &set, &config, 1));
     // Enough for the first tree, not for all three.
-    assert!(!train_until_stopped(&target, &set, &config, 40));
+    assert!(!train_until_stopped(&target, &set, &config, 150));
     let work = WorkFolder::open(&target, "x", true).unwrap();
     assert!(work.contains("tree-0.safetensors") && !work.contains("tree-2.safetensors"));
     drop(work);

@@ -1,6 +1,6 @@
 //! The labels a model knows, each with its key, names, parents and training frequency.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +41,7 @@ pub struct LabelSpace {
     labels: Vec<Label>,
     train_counts: Vec<u32>,
     ids: HashMap<String, LabelId, FxBuildHasher>,
+    broader: Vec<Label>,
 }
 
 impl LabelSpace {
@@ -55,6 +56,7 @@ impl LabelSpace {
             labels,
             train_counts,
             ids,
+            broader: Vec::new(),
         }
     }
 
@@ -81,6 +83,12 @@ impl LabelSpace {
     /// Number of training documents of each label.
     pub fn train_counts(&self) -> &[u32] {
         &self.train_counts
+    }
+
+    /// What the vocabulary says of broader terms that no training document has, but that stand
+    /// above a label that some have. They shape trees; they are never predicted or saved.
+    pub fn broader(&self) -> &[Label] {
+        &self.broader
     }
 
     /// The id of a key, if training documents used it.
@@ -138,8 +146,33 @@ impl LabelSpaceBuilder {
                 None => Label::from_key(key),
             });
         }
-        (LabelSpace::new(labels, train_counts), final_ids)
+        let mut space = LabelSpace::new(labels, train_counts);
+        space.broader = broader_terms(&space, &described);
+        (space, final_ids)
     }
+}
+
+/// All ancestors of the labels that are no labels themselves, in the order of their keys.
+fn broader_terms(
+    space: &LabelSpace,
+    described: &HashMap<&str, &Label, FxBuildHasher>,
+) -> Vec<Label> {
+    let mut seen: HashSet<&str, FxBuildHasher> = HashSet::default();
+    let mut broader = Vec::new();
+    let mut waiting: Vec<&str> = (space.labels.iter())
+        .flat_map(|label| label.parents.iter().map(String::as_str))
+        .collect();
+    while let Some(key) = waiting.pop() {
+        if space.id(key).is_none()
+            && let Some(&label) = described.get(key)
+            && seen.insert(key)
+        {
+            waiting.extend(label.parents.iter().map(String::as_str));
+            broader.push(label.clone());
+        }
+    }
+    broader.sort_unstable_by(|left, right| left.key.cmp(&right.key));
+    broader
 }
 
 #[cfg(test)]

@@ -71,16 +71,39 @@ fn minimize(alpha: f32, margin: f32, curvature: f32, cost: f32) -> f32 {
         let slope = curvature + cost / (new_alpha * (cost - new_alpha));
         let next = new_alpha - gradient / slope;
         // A step that leaves the interval goes most of the way to its end instead.
-        new_alpha = if next <= 0.0 {
+        let inside = if next <= 0.0 {
             0.1 * new_alpha
         } else if next >= cost {
             cost - 0.1 * (cost - new_alpha)
         } else {
             next
         };
+        // In every step: an alpha that rounds to a bound would make the next one infinite.
+        new_alpha = inside.clamp(
+            DISTANCE_FROM_BOUNDS * cost,
+            cost * (1.0 - DISTANCE_FROM_BOUNDS),
+        );
     }
-    new_alpha.clamp(
-        DISTANCE_FROM_BOUNDS * cost,
-        cost * (1.0 - DISTANCE_FROM_BOUNDS),
-    )
+    new_alpha
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn alphas_stay_inside_their_interval_for_any_margin() {
+        for cost in [0.01, 1.0, 10.0, 1000.0] {
+            for margin in [-1e4, -30.0, -1.0, 0.0, 1.0, 30.0, 1e4] {
+                let mut alpha = 0.001 * cost;
+                for _ in 0..20 {
+                    alpha = minimize(alpha, margin, 2.0, cost);
+                    assert!(
+                        alpha > 0.0 && alpha < cost,
+                        "{alpha} for {margin} and {cost}"
+                    );
+                }
+            }
+        }
+    }
 }
