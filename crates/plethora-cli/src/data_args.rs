@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use plethora_core::artifact::ModelDetails;
 use plethora_core::corpus::{CorpusReader, Filter, Format, Label, ReadOptions, read_vocabulary};
 use plethora_core::{Error, Result};
 
@@ -18,7 +19,8 @@ pub(crate) struct DataArgs {
     #[arg(short, long, value_parser = format_parser())]
     pub(crate) format: Option<Format>,
 
-    /// Fields that hold the text, joined in this order (as title,text)
+    /// Fields that hold the text, joined in this order (as title,text). If not given: for eval and
+    /// predict those the model was trained on; else, and where a document has none of them, text
     #[arg(long, value_name = "FIELD", value_delimiter = ',')]
     pub(crate) text_field: Vec<String>,
 
@@ -66,6 +68,7 @@ impl DataArgs {
         ReadOptions {
             format: self.format,
             text_fields: self.text_field.clone(),
+            usual_text_fields: Vec::new(),
             label_field: self.label_field.clone(),
             id_field: self.id_field.clone(),
             filters: self.filters.clone(),
@@ -76,6 +79,14 @@ impl DataArgs {
             docs_limit: self.docs_limit,
             allow_duplicate_ids: self.allow_duplicate_ids,
             texts_only: false,
+        }
+    }
+
+    /// Options for documents to be read as a model was trained.
+    pub(crate) fn to_options_for(&self, model: &ModelDetails) -> ReadOptions {
+        ReadOptions {
+            usual_text_fields: model.text_fields.clone(),
+            ..self.to_options()
         }
     }
 

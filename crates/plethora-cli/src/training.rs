@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use plethora_core::artifact::{Check, ModelReader, ModelWriter, WorkFolder};
-use plethora_core::corpus::{CorpusReader, ReadOptions};
+use plethora_core::corpus::{CorpusReader, Format, ReadOptions};
 use plethora_core::metrics::EvaluationConfig;
 use plethora_core::{Error, Result, SparseMatrix};
 use plethora_linear::{
@@ -33,6 +33,14 @@ impl Corpus {
     /// Opens the corpus.
     pub(crate) fn open(&self) -> Result<CorpusReader> {
         CorpusReader::open(&self.path, &self.options)
+    }
+
+    /// The fields that texts come from: those named, or those of the format.
+    fn text_fields(&self, format: Format) -> Vec<String> {
+        match self.options.text_fields.as_slice() {
+            [] => format.text_fields().iter().map(ToString::to_string).collect(),
+            named => named.to_vec(),
+        }
     }
 }
 
@@ -96,11 +104,11 @@ impl TrainingJob {
         ModelWriter::check_target(&self.output, self.replaces)?;
         // Mistakes in the second corpus show before hours are spent on the first.
         let valid = self.valid.as_ref().map(Corpus::open).transpose()?;
-        let set = self.read(session)?;
+        let (set, text_fields) = self.read(session)?;
         let features = set.features_s;
         let reading = started.elapsed().as_secs_f64() - features;
         let (work, times) = self.train(&set, session)?;
-        let mut trained = Trained::new(set, &work, &self.config)?;
+        let mut trained = Trained::new(set, &text_fields, &work, &self.config)?;
         let stage = Instant::now();
         if let (Some(reader), Some(corpus)) = (valid, &self.valid) {
             trained.measure(reader, &corpus.path, session)?;
@@ -131,7 +139,8 @@ impl TrainingJob {
         Ok(trained.report(&self.output, model_bytes, seconds))
     }
 
-    fn read(&self, session: &Session) -> Result<TrainingSet> {
+    /// The training documents, and the fields that their texts came from.
+    fn read(&self, session: &Session) -> Result<(TrainingSet, Vec<String>)> {
         let progress = session.progress();
         progress.start("reading", self.data.options.docs_limit);
         let mut reader = self.data.open()?;
@@ -171,7 +180,7 @@ impl TrainingJob {
             set.space.len(),
             set.features.num_columns()
         ));
-        Ok(set)
+        Ok((set, self.data.text_fields(reader.format())))
     }
 
     fn train(&self, set: &TrainingSet, session: &Session) -> Result<(WorkFolder, StageTimes)> {
@@ -230,7 +239,12 @@ struct Trained {
 }
 
 impl Trained {
-    fn new(set: TrainingSet, work: &WorkFolder, config: &LinearConfig) -> Result<Self> {
+    fn new(
+        set: TrainingSet,
+        text_fields: &[String],
+        work: &WorkFolder,
+        config: &LinearConfig,
+    ) -> Result<Self> {
         let TrainingSet {
             features,
             labels_of_documents,
@@ -243,6 +257,7 @@ impl Trained {
             config,
             space: &space,
             tfidf: tfidf.as_ref(),
+            text_fields,
             num_features: features.num_columns(),
             num_documents: labels_of_documents.num_rows() as u64,
             evaluation: None,
@@ -274,6 +289,7 @@ impl Trained {
             config,
             space: self.predictor.labels(),
             tfidf: self.predictor.tfidf(),
+            text_fields: &details.text_fields,
             num_features: details.num_features as usize,
             num_documents: details.num_documents,
             evaluation: self

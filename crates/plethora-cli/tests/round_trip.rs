@@ -114,6 +114,32 @@ fn a_document_gets_the_same_scores_alone_and_among_others() {
 }
 
 #[test]
+fn a_model_remembers_the_text_fields_it_was_trained_on() {
+    let desk = trained(600, &[]);
+    let where_test = ["documents.jsonl", "--where", "split=test"];
+    for verb in ["eval", "predict"] {
+        let options: &[&str] = if verb == "eval" { &["-k", "1"] } else { &[] };
+        let file = ["--force", "-o", "out"];
+        let read = |part: &[&str]| {
+            desk.succeed(&join(&[&[verb, "model"], part, options, &file]));
+            let mut out = desk.read("out");
+            out.truncate(out.find("\"speed\"").unwrap_or(out.len()));
+            out
+        };
+        assert_eq!(read(&where_test), read(&TEST_PART), "{verb}");
+        let other = join(&[&where_test, &["--text-field", "text"]]);
+        assert_ne!(read(&other), read(&TEST_PART), "{verb}");
+    }
+    assert!(desk.succeed(&["info", "model"]).contains("title, text"));
+    let card = desk.read("model/README.md");
+    assert!(card.contains("fields `title` and `text`"), "{card}");
+    desk.write("a.jsonl", "{\"text\": \"A history of lighthouses\"}\n");
+    desk.write("a.txt", "A history of lighthouses\n");
+    let predict = |name: &str| desk.succeed(&["predict", "model", name]);
+    assert_eq!(predict("a.jsonl"), predict("a.txt"));
+}
+
+#[test]
 fn plain_text_from_standard_input_is_a_document_a_line() {
     let desk = trained(600, &[]);
     let output = desk

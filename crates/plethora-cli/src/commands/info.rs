@@ -121,6 +121,9 @@ impl ModelInfo {
             grouped(details.num_features),
             bytes(self.size),
         );
+        if !details.text_fields.is_empty() {
+            let _ = writeln!(text, "text fields {}", details.text_fields.join(", "));
+        }
         text.push_str("\nfiles\n");
         for file in &self.files {
             let _ = writeln!(text, "  {:28} {:>12}", file.name, bytes(file.size));

@@ -71,7 +71,7 @@ impl PredictArgs {
         let predictor = Predictor::open(&self.model)?;
         let options = ReadOptions {
             texts_only: true,
-            ..self.input.to_options()
+            ..self.input.to_options_for(predictor.details())
         };
         let mut reader = CorpusReader::open(&self.data, &options)?;
         let output = Output::create(target, self.force)?;

@@ -120,6 +120,7 @@ fn is_header(line: &str, delimiter: char, options: &ReadOptions) -> bool {
     fields.extend(options.label_field.as_deref());
     fields.extend(options.id_field.as_deref());
     fields.extend(options.filters.iter().map(|filter| filter.field.as_str()));
+    fields.extend(options.usual_text_fields.iter().map(String::as_str));
     fields.extend(HEADER_COLUMNS);
     let mut columns = line
         .split(delimiter)

@@ -4,7 +4,7 @@ use super::super::filter::RowFilter;
 use super::super::lines::Lines;
 use super::super::{Content, ReadOptions};
 use super::json_row::{JsonFields, JsonRow, LabelField};
-use super::{RawDocument, Row, RowReader};
+use super::{Format, RawDocument, Row, RowReader};
 use crate::Result;
 
 /// The list of objects in which Annif keeps a document's subjects.
@@ -33,11 +33,10 @@ impl Jsonl {
             allows_objects: name == ANNIF_SUBJECTS,
             name,
         };
+        let (text, num_first_texts) = JsonFields::text_fields(Format::Jsonl, options);
         let fields = JsonFields {
-            text: match options.text_fields.as_slice() {
-                [] => vec!["text".into()],
-                chosen => chosen.to_vec(),
-            },
+            text,
+            num_first_texts,
             labels: label_names.into_iter().map(label_field).collect(),
             id: options.id_field.clone().unwrap_or_else(|| "id".into()),
         };
@@ -70,7 +69,8 @@ impl Jsonl {
         if !self.found_texts.contains(&true) {
             return;
         }
-        for (field, was_found) in self.fields.text.iter().zip(&self.found_texts) {
+        let found = self.fields.text.iter().zip(&self.found_texts);
+        for (field, was_found) in found.take(self.fields.num_first_texts) {
             if !was_found {
                 self.warnings
                     .push(format!("no row has the text field `{field}`"));

@@ -100,6 +100,15 @@ impl Format {
         matches!(self, Self::Jsonl | Self::Csv | Self::Tsv | Self::XmcRaw)
     }
 
+    /// The fields that hold the text where nobody names others; none where rows have no fields.
+    pub const fn text_fields(self) -> &'static [&'static str] {
+        match self {
+            Self::Jsonl | Self::Csv | Self::Tsv => &["text"],
+            Self::XmcRaw => &["title", "content"],
+            _ => &[],
+        }
+    }
+
     /// True where [`ReadOptions::labels_path`] has a meaning.
     pub const fn takes_labels_file(self) -> bool {
         matches!(
