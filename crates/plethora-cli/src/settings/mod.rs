@@ -1,7 +1,7 @@
 //! From recipe, file, environment and flags to the settings of a run.
 //!
-//! Later ones win: the recipe of the system, the config file, the variable `PLETHORA_SET`, `--set`,
-//! the flags of their own.
+//! Later ones win: the recipe of the system, the config file, the variable `PLETHORA_SET`, the
+//! variables of single settings (`PLETHORA_SEED`), `--set`, the flags of their own.
 
 mod config_file;
 mod setting_table;
@@ -66,16 +66,11 @@ enum AssignedValue {
 impl SettingsArgs {
     /// The settings of the run, checked.
     pub(crate) fn resolve(&self) -> anyhow::Result<LinearConfig> {
-        let variable = environment::variable("set");
-        let from_environment = env::var(&variable).unwrap_or_default();
         let mut assignments = match &self.config {
             Some(path) => config_file::read(path)?,
             None => Vec::new(),
         };
-        let parts = from_environment.split(',').filter(|part| !part.is_empty());
-        for part in parts {
-            assignments.push(Assignment::parse(part, &variable)?);
-        }
+        assignments.extend(from_environment()?);
         for text in &self.set {
             assignments.push(Assignment::parse(text, "--set")?);
         }
@@ -101,6 +96,31 @@ impl SettingsArgs {
         .into_iter()
         .flatten()
     }
+}
+
+/// What variables say, those of single settings last.
+fn from_environment() -> Result<Vec<Assignment>, UsageError> {
+    let read = |option: &str| {
+        let variable = environment::variable(option);
+        let value = env::var(&variable).unwrap_or_default();
+        (variable, value)
+    };
+    let (variable, list) = read("set");
+    let parts = list.split(',').filter(|part| !part.is_empty());
+    let mut assignments: Vec<Assignment> = parts
+        .map(|part| Assignment::parse(part, &variable))
+        .collect::<Result<_, _>>()?;
+    for key in environment::SETTINGS {
+        let (origin, value) = read(key);
+        if !value.is_empty() {
+            assignments.push(Assignment {
+                key: key.into(),
+                value: AssignedValue::Text(value),
+                origin,
+            });
+        }
+    }
+    Ok(assignments)
 }
 
 impl Assignment {
