@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use plethora_core::artifact::{Check, ModelReader, ModelWriter, WorkFolder};
-use plethora_core::corpus::{CorpusReader, Format, ReadOptions};
+use plethora_core::corpus::{CorpusReader, Format, Label, LabelSpace, ReadOptions};
 use plethora_core::metrics::EvaluationConfig;
 use plethora_core::{Error, Result, SparseMatrix};
 use plethora_linear::{
@@ -12,6 +12,7 @@ use plethora_linear::{
     TrainingSetBuilder,
 };
 use plethora_predict::{Predictor, System};
+use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 use crate::data_args::{in_file, no_labels, shown, tell_warnings, vocabulary};
@@ -168,6 +169,9 @@ impl TrainingJob {
             .finish(&labels, reader.num_features())
             .map_err(|error| in_file(error, &self.data.path))?;
         tell_warnings(&reader);
+        if let Some(path) = &self.vocabulary {
+            warn_of_unnamed_labels(&set.space, &labels, path);
+        }
         if let Some(line) = first_without_labels {
             tracing::warn!(
                 "{}:{line}: no labels; documents without labels are left out: {}",
@@ -315,6 +319,20 @@ impl Trained {
             peak_memory_bytes: resources::peak_memory_bytes(),
             metrics: self.measured,
         }
+    }
+}
+
+/// A vocabulary of other labels, or with other keys, would go unnoticed until predictions are read.
+fn warn_of_unnamed_labels(space: &LabelSpace, vocabulary: &[Label], path: &Path) {
+    let known: FxHashSet<&str> = vocabulary.iter().map(|label| label.key.as_str()).collect();
+    let is_unnamed = |label: &&Label| !known.contains(label.key.as_str());
+    let num_unnamed = space.labels().iter().filter(is_unnamed).count();
+    if num_unnamed > 0 {
+        tracing::warn!(
+            "{num_unnamed} of {} labels are not in {}; their keys serve as names",
+            space.len(),
+            path.display()
+        );
     }
 }
 

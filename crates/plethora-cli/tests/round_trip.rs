@@ -160,6 +160,24 @@ fn plain_text_from_standard_input_is_a_document_a_line() {
 }
 
 #[test]
+fn labels_that_the_vocabulary_does_not_name_are_counted() {
+    let desk = Desk::empty();
+    desk.write("books.jsonl", "{\"text\": \"sea and air\", \"labels\": [\"sea\"]}\n{\"text\": \"air and sea\", \"labels\": [\"air\"]}\n");
+    desk.write("all.tsv", "sea\tThe sea\nair\tThe air\n");
+    desk.write("half.tsv", "sea\tThe sea\nfire\tThe fire\n");
+    let log = |vocabulary: &str| {
+        let options = ["-o", "model", "--force", "--vocabulary", vocabulary];
+        let output = desk.run(&join(&[&["train", "books.jsonl"], &options]));
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let told = log("half.tsv");
+    let expected = "1 of 2 labels are not in half.tsv; their keys serve as names";
+    assert!(told.contains(expected), "{told}");
+    assert!(!log("all.tsv").contains("WARN"));
+}
+
+#[test]
 fn predictions_come_in_every_form() {
     let desk = trained(600, &["--vocabulary", "labels.jsonl"]);
     let predict = |format: &str| {
