@@ -200,6 +200,10 @@ impl TrainingJob {
         let work = WorkFolder::open(&self.output, &trainer.fingerprint()?, self.resumes)?;
         if was_there && !self.resumes {
             tracing::warn!("starting anew; --resume would have gone on with the interrupted run");
+        } else if self.resumes && !was_there {
+            tracing::warn!(
+                "there is no interrupted run to go on with; starting from the beginning"
+            );
         }
         let times = trainer.run(&work, session.progress())?;
         Ok((work, times))
