@@ -9,6 +9,7 @@ use plethora_core::artifact::ModelDetails;
 use plethora_core::corpus::{CorpusReader, Filter, Format, Label, ReadOptions, read_vocabulary};
 use plethora_core::{Error, Result};
 
+use crate::bounds;
 use crate::failure::UsageError;
 
 /// How to read a corpus.
@@ -33,7 +34,7 @@ pub(crate) struct DataArgs {
     pub(crate) id_field: Option<String>,
 
     /// Keep rows whose field has this value; repeat it for more fields or values
-    #[arg(long = "where", value_name = "FIELD=VALUE")]
+    #[arg(long = "where", value_name = "FIELD=VALUE", value_parser = bounds::filter)]
     pub(crate) filters: Vec<Filter>,
 
     /// Second file of formats that keep labels apart: label lines of text-pair, label matrix of

@@ -12,6 +12,7 @@ use plethora_core::corpus::{Filter, LabelSpaceBuilder};
 use plethora_linear::LinearConfig;
 use serde_json::json;
 
+use crate::bounds;
 use crate::data_args::{DataArgs, check_stdin, tell_warnings};
 use crate::failure::UsageError;
 use crate::figures::{bytes, duration, grouped};
@@ -46,7 +47,7 @@ pub(crate) struct TrainArgs {
     valid: Option<PathBuf>,
 
     /// As --where, for --valid; it replaces the --where of the same field
-    #[arg(long, value_name = "FIELD=VALUE", requires = "valid")]
+    #[arg(long, value_name = "FIELD=VALUE", requires = "valid", value_parser = bounds::filter)]
     valid_where: Vec<Filter>,
 
     /// As --labels-file, for --valid

@@ -214,7 +214,19 @@ fn numbers_out_of_range_are_refused() {
         ),
         (
             "train books.jsonl -o new --index-base 2",
-            "index-base: expected 0 or 1",
+            "--index-base: expected 0 or 1",
+        ),
+        (
+            "generate -o new --labels 20",
+            "--labels: 20 is not between 100 and 1000000",
+        ),
+        (
+            "generate -o new --noise 900",
+            "--noise: 900 is above 200",
+        ),
+        (
+            "demo --dir new --documents 0",
+            "--documents: 0 documents make no catalogue",
         ),
     ] {
         refuse(&desk, line, USAGE, message);
@@ -256,7 +268,7 @@ fn unknown_names_come_with_a_suggestion() {
         ),
         (
             "train books.jsonl -o new --where split",
-            "invalid value 'split' for '--where <FIELD=VALUE>': where: `split`: expected FIELD=VALUE",
+            "invalid value 'split' for '--where <FIELD=VALUE>': expected FIELD=VALUE",
             "",
         ),
     ] {
@@ -287,7 +299,7 @@ fn arguments_that_contradict_each_other_are_refused() {
         ),
         (
             "train books.jsonl --labels-file - -o new",
-            "labels-file: expected a file, not standard input",
+            "--labels-file: expected a file, not standard input",
         ),
         (
             "train books.jsonl --valid-where split=test -o new",

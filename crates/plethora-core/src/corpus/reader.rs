@@ -54,7 +54,7 @@ impl CorpusReader {
             && is_standard_stream(labels_path)
         {
             return Err(Error::config(
-                "labels-file",
+                "--labels-file",
                 "expected a file, not standard input",
             ));
         }
