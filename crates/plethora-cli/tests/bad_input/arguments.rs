@@ -193,11 +193,15 @@ fn numbers_out_of_range_are_refused() {
         ),
         (
             "eval model books.jsonl --a nan",
-            "eval.a: must not be below 0, found NaN",
+            "eval.a: must be from 0 to 10, found NaN",
+        ),
+        (
+            "eval model books.jsonl --a 400",
+            "eval.a: must be from 0 to 10, found 400",
         ),
         (
             "eval model books.jsonl --b 0",
-            "eval.b: must be above 0, found 0",
+            "eval.b: must be from 0.001 to 1000000, found 0",
         ),
         (
             "info model --threads 99999999",
