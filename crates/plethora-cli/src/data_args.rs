@@ -147,6 +147,13 @@ pub(crate) fn tell_warnings(reader: &CorpusReader) {
     }
 }
 
+/// Says that what was written has less than what was read.
+pub(crate) fn warn_of_lost_fields(reader: &CorpusReader) {
+    if reader.has_other_fields() {
+        tracing::warn!("only id, text and labels are written; all other fields are left out");
+    }
+}
+
 /// The names of labels, from a vocabulary file or else from the label file of the corpus.
 pub(crate) fn vocabulary(path: Option<&Path>, reader: &CorpusReader) -> Result<Vec<Label>> {
     match path {

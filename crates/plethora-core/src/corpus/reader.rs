@@ -112,6 +112,18 @@ impl CorpusReader {
         self.rows.line()
     }
 
+    /// The line of the last document as written, where each document is a line that stands for
+    /// itself: in [`Format::Jsonl`].
+    pub fn raw_line(&self) -> Option<&str> {
+        self.rows.raw_line()
+    }
+
+    /// True if rows so far had fields that are neither id, text nor labels and that no filter asks
+    /// for; documents do not keep them.
+    pub fn has_other_fields(&self) -> bool {
+        self.rows.has_other_fields()
+    }
+
     fn next_document(&mut self) -> Result<Option<Document>> {
         if self
             .docs_limit

@@ -40,6 +40,8 @@ pub(super) struct JsonRow {
     pub(super) texts: Vec<Option<String>>,
     pub(super) labels: Vec<String>,
     pub(super) id: Option<String>,
+    /// True if there were fields that nobody wants.
+    pub(super) has_other_fields: bool,
 }
 
 impl JsonFields {
@@ -186,6 +188,7 @@ impl<'de> Visitor<'de> for RowSeed<'_> {
             fields,
             filter: self.filter,
         })? {
+            self.row.has_other_fields |= roles.count() == 0;
             // An earlier name in the list of label fields wins, wherever it stands in the object.
             roles.labels = roles.labels.filter(|&index| index <= labels_from);
             labels_from = roles.labels.unwrap_or(labels_from);

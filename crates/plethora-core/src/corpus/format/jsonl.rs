@@ -19,6 +19,7 @@ pub(super) struct Jsonl {
     requires_id: bool,
     /// For each text field, whether any row had it.
     found_texts: Vec<bool>,
+    has_other_fields: bool,
     warnings: Vec<String>,
 }
 
@@ -46,6 +47,7 @@ impl Jsonl {
             fields,
             filter: RowFilter::new(&options.filters),
             requires_id: options.id_field.is_some(),
+            has_other_fields: false,
             warnings: Vec::new(),
         }
     }
@@ -54,6 +56,7 @@ impl Jsonl {
         for (was_found, text) in self.found_texts.iter_mut().zip(&row.texts) {
             *was_found |= text.is_some();
         }
+        self.has_other_fields |= row.has_other_fields;
         if self.requires_id && row.id.is_none() {
             return Err(format!("no field `{}` for the id", self.fields.id));
         }
@@ -98,6 +101,14 @@ impl RowReader for Jsonl {
 
     fn line(&self) -> u64 {
         self.lines.number()
+    }
+
+    fn raw_line(&self) -> Option<&str> {
+        Some(self.lines.line())
+    }
+
+    fn has_other_fields(&self) -> bool {
+        self.has_other_fields
     }
 
     fn explain_filter(&self) -> Option<String> {

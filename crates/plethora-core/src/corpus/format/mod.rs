@@ -185,6 +185,16 @@ pub(super) trait RowReader: Send {
     /// The line of the last row, counted from 1.
     fn line(&self) -> u64;
 
+    /// The line of the last row as written, where each row is a line that stands for itself.
+    fn raw_line(&self) -> Option<&str> {
+        None
+    }
+
+    /// True if rows so far had fields that no document keeps and no filter asks for.
+    fn has_other_fields(&self) -> bool {
+        false
+    }
+
     /// Number of feature columns, where a header says so.
     fn num_features(&self) -> Option<usize> {
         None

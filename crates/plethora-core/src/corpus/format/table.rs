@@ -121,6 +121,17 @@ impl Table {
         }))
     }
 
+    /// True if there are columns that nobody wants.
+    pub(super) fn has_other_fields(&self) -> bool {
+        let is_wanted = |column: usize| {
+            self.text.contains(&column)
+                || self.filtered.contains(&column)
+                || self.labels == Some(column)
+                || self.id == Some(column)
+        };
+        !(0..self.num_columns).all(is_wanted)
+    }
+
     pub(super) fn explain_filter(&self) -> Option<String> {
         self.filter.fields().next().map(|_| self.filter.explain())
     }
