@@ -5,11 +5,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use plethora_core::artifact::{ModelDetails, ModelReader};
+use plethora_core::grouped;
 use plethora_linear::{CONFIG_FILE, METRICS_FILE};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::figures::{bytes, grouped, percent};
+use crate::figures::{bytes, percent};
 use crate::results;
 
 const EXAMPLES: &str = "\

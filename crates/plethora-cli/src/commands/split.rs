@@ -6,11 +6,10 @@ use clap::Args;
 use plethora_core::corpus::{
     CorpusReader, CorpusWriter, Format, Fractions, RandomSplit, SplitMethod, split,
 };
-use plethora_core::{Error, Result};
+use plethora_core::{Error, Result, grouped};
 
 use crate::data_args::{DataArgs, tell_warnings, warn_of_lost_fields};
 use crate::failure::UsageError;
-use crate::figures::grouped;
 use crate::output_args::{OutputArgs, Target, about_output, suffix_of_format};
 use crate::session::Session;
 use crate::{interrupt, results};

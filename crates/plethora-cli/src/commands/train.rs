@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
-use plethora_core::Error;
+use plethora_core::{Error, grouped};
 use plethora_core::artifact::WorkFolder;
 use plethora_core::corpus::{Filter, LabelSpaceBuilder};
 use plethora_linear::LinearConfig;
@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::bounds;
 use crate::data_args::{DataArgs, check_stdin, tell_warnings};
 use crate::failure::UsageError;
-use crate::figures::{bytes, duration, grouped};
+use crate::figures::{bytes, duration};
 use crate::session::Session;
 use crate::settings::SettingsArgs;
 use crate::training::{Corpus, TrainingJob, TrainingReport};

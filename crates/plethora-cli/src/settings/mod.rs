@@ -23,8 +23,7 @@ pub(crate) use setting_table::nearest;
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Settings")]
 pub(crate) struct SettingsArgs {
-    /// System to train: wide-tree (default), parabel, bonsai or one-vs-all
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help = format!("System to train: {}", systems()))]
     pub(crate) system: Option<String>,
 
     /// File with settings, TOML or JSON; `plethora init` writes one
@@ -43,6 +42,18 @@ pub(crate) struct SettingsArgs {
     /// Tree nodes kept a level in prediction
     #[arg(short, long, value_name = "N")]
     pub(crate) beam: Option<u64>,
+}
+
+/// The names of all systems for `--help`, the default first.
+pub(crate) fn systems() -> String {
+    let names = RECIPES.map(|(name, _)| name);
+    match names.as_slice() {
+        [default, others @ .., last] => {
+            let others: String = others.iter().map(|name| format!(", {name}")).collect();
+            format!("{default} (default){others} or {last}")
+        }
+        few => few.concat(),
+    }
 }
 
 /// One setting as somebody wrote it.
@@ -185,6 +196,13 @@ mod tests {
             set: assignments.iter().map(ToString::to_string).collect(),
             ..SettingsArgs::default()
         }
+    }
+
+    #[test]
+    fn help_names_every_system() {
+        let shown = systems();
+        assert!(shown.starts_with("wide-tree (default), "), "{shown}");
+        assert!(RECIPES.iter().all(|(name, _)| shown.contains(name)));
     }
 
     #[test]

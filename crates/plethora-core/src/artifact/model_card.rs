@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::ModelWriter;
-use crate::Result;
+use crate::{Result, grouped};
 
 /// Name of the model card in a model folder.
 pub const MODEL_CARD_FILE: &str = "README.md";
@@ -136,19 +136,6 @@ impl ModelCard {
 /// A YAML string: a JSON string is one, whatever it holds.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
-}
-
-/// Digits in groups of three: `1,234,567`.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::new();
-    for (index, digit) in digits.char_indices() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }
 
 #[cfg(test)]
