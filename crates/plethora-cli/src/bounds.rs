@@ -1,6 +1,7 @@
-//! Bounds of numbers on the command line, so that wrong ones are refused before any work.
+//! Bounds and forms of values on the command line, so that wrong ones are refused before any work.
 
 use clap::builder::RangedU64ValueParser;
+use plethora_core::corpus::Filter;
 
 /// Far beyond any machine; a typing error would have the system make threads until it falls over.
 pub(crate) const MAX_THREADS: u64 = 1024;
@@ -13,6 +14,11 @@ pub(crate) fn threads() -> RangedU64ValueParser<usize> {
 /// A number of things of which none makes no sense.
 pub(crate) fn at_least_one() -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(1..)
+}
+
+/// A choice of rows, refused without the library's name for the option, which clap tells.
+pub(crate) fn filter(text: &str) -> Result<Filter, String> {
+    text.parse().map_err(|_| "expected FIELD=VALUE".into())
 }
 
 /// A score, which is a probability.

@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use plethora_core::artifact::ModelDetails;
 use plethora_core::corpus::{CorpusReader, Filter, Format, Label, ReadOptions, read_vocabulary};
 use plethora_core::{Error, Result};
 
+use crate::bounds;
 use crate::failure::UsageError;
 
 /// How to read a corpus.
@@ -18,7 +20,8 @@ pub(crate) struct DataArgs {
     #[arg(short, long, value_parser = format_parser())]
     pub(crate) format: Option<Format>,
 
-    /// Fields that hold the text, joined in this order (as title,text)
+    /// Fields that hold the text, joined in this order (as title,text). If not given: for eval and
+    /// predict those the model was trained on; else, and where a document has none of them, text
     #[arg(long, value_name = "FIELD", value_delimiter = ',')]
     pub(crate) text_field: Vec<String>,
 
@@ -31,7 +34,7 @@ pub(crate) struct DataArgs {
     pub(crate) id_field: Option<String>,
 
     /// Keep rows whose field has this value; repeat it for more fields or values
-    #[arg(long = "where", value_name = "FIELD=VALUE")]
+    #[arg(long = "where", value_name = "FIELD=VALUE", value_parser = bounds::filter)]
     pub(crate) filters: Vec<Filter>,
 
     /// Second file of formats that keep labels apart: label lines of text-pair, label matrix of
@@ -66,6 +69,7 @@ impl DataArgs {
         ReadOptions {
             format: self.format,
             text_fields: self.text_field.clone(),
+            usual_text_fields: Vec::new(),
             label_field: self.label_field.clone(),
             id_field: self.id_field.clone(),
             filters: self.filters.clone(),
@@ -76,6 +80,14 @@ impl DataArgs {
             docs_limit: self.docs_limit,
             allow_duplicate_ids: self.allow_duplicate_ids,
             texts_only: false,
+        }
+    }
+
+    /// Options for documents to be read as a model was trained.
+    pub(crate) fn to_options_for(&self, model: &ModelDetails) -> ReadOptions {
+        ReadOptions {
+            usual_text_fields: model.text_fields.clone(),
+            ..self.to_options()
         }
     }
 
@@ -132,6 +144,13 @@ pub(crate) fn tell_warnings(reader: &CorpusReader) {
     }
     for (reason, count) in reader.skipped() {
         tracing::warn!("{count} lines skipped: {reason}");
+    }
+}
+
+/// Says that what was written has less than what was read.
+pub(crate) fn warn_of_lost_fields(reader: &CorpusReader) {
+    if reader.has_other_fields() {
+        tracing::warn!("only id, text and labels are written; all other fields are left out");
     }
 }
 

@@ -6,18 +6,29 @@ use clap::{Arg, ArgAction, Command};
 /// What the names of variables start with.
 pub(crate) const PREFIX: &str = "PLETHORA_";
 
-/// Options whose variable adds to the option instead of standing in for it; they read it themselves.
-const READ_ELSEWHERE: [&str; 1] = ["set"];
+/// Option that adds settings to others.
+const SET: &str = "set";
+
+/// Options for settings of their own, as `--set` gives them too. Beside `--set`, their variables are
+/// weaker than it, which clap knows nothing of: the settings read them.
+pub(crate) const SETTINGS: [&str; 3] = ["system", "seed", "beam"];
 
 /// Lets all options of a command and its subcommands be read from the environment.
 pub(crate) fn with_environment(command: Command) -> Command {
-    command.mut_args(readable).mut_subcommands(with_environment)
+    let has_settings = command
+        .get_arguments()
+        .any(|arg| arg.get_long() == Some(SET));
+    let is_read_elsewhere =
+        move |long: &str| has_settings && (long == SET || SETTINGS.contains(&long));
+    command
+        .mut_args(|arg| match arg.get_long() {
+            Some(long) if !is_read_elsewhere(long) => readable(long.to_owned().as_str(), arg),
+            _ => arg,
+        })
+        .mut_subcommands(with_environment)
 }
 
-fn readable(arg: Arg) -> Arg {
-    let Some(long) = arg.get_long().filter(|long| !READ_ELSEWHERE.contains(long)) else {
-        return arg;
-    };
+fn readable(long: &str, arg: Arg) -> Arg {
     let name = variable(long);
     let is_switch = matches!(arg.get_action(), ArgAction::SetTrue);
     let arg = arg.env(name).hide_env(true);
@@ -45,8 +56,11 @@ mod tests {
     fn every_option_of_every_verb_has_a_variable() {
         let command = with_environment(Cli::command());
         for verb in command.get_subcommands() {
+            let is_train = verb.get_name() == "train";
+            let is_setting = |long: &&str| *long == SET || SETTINGS.contains(long);
             for arg in verb.get_arguments() {
-                let Some(long) = arg.get_long().filter(|long| *long != "set") else {
+                let Some(long) = arg.get_long().filter(|long| !(is_train && is_setting(long)))
+                else {
                     continue;
                 };
                 let name = arg.get_env().and_then(|name| name.to_str());

@@ -1,18 +1,5 @@
 //! Numbers as people read them.
 
-/// Digits in groups of three: `1,234,567`.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::new();
-    for (index, digit) in digits.char_indices() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
 /// Bytes in the unit that leaves up to four digits: `20.4 MiB`.
 pub(crate) fn bytes(number: u64) -> String {
     let mut value = number as f64;
@@ -52,8 +39,6 @@ mod tests {
 
     #[test]
     fn numbers_read_well() {
-        assert_eq!(grouped(1_234_567), "1,234,567");
-        assert_eq!(grouped(999), "999");
         assert_eq!(bytes(1023), "1023 B");
         assert_eq!(bytes(21_390_950), "20.4 MiB");
         assert_eq!(duration(0.123), "0.12 s");

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
+use plethora_core::grouped;
 use plethora_core::metrics::Evaluation;
 
 use crate::evaluation::MeasuredModel;
-use crate::figures::{grouped, percent};
+use crate::figures::percent;
 
 /// Width of the first column.
 const NAMES: usize = 12;

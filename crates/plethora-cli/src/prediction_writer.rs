@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use clap::ValueEnum;
 use plethora_core::corpus::{LabelSpace, Output};
-use plethora_core::{Error, Result, ScoredLabel};
+use plethora_core::{Error, Result, ScoredLabel, one_field};
 use serde::Serialize;
 
 /// How predictions are written; the words here are those of `--help`.
@@ -148,8 +148,8 @@ impl<'a> PredictionWriter<'a> {
             let _ = writeln!(
                 self.line,
                 "<{}>\t{}\t{:.4}",
-                one_cell(&label.key),
-                one_cell(&label.name),
+                one_field(&label.key),
+                one_field(&label.name),
                 scored.score
             );
         }
@@ -189,9 +189,4 @@ fn to_json_line(value: &impl Serialize) -> Result<String> {
     let mut line = serde_json::to_string(value).map_err(|error| Error::Data(error.to_string()))?;
     line.push('\n');
     Ok(line)
-}
-
-/// Tabs and line ends would break the table.
-fn one_cell(text: &str) -> String {
-    text.replace(['\t', '\n', '\r'], " ")
 }

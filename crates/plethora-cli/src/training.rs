@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use plethora_core::artifact::{Check, ModelReader, ModelWriter, WorkFolder};
-use plethora_core::corpus::{CorpusReader, ReadOptions};
+use plethora_core::corpus::{CorpusReader, Format, Label, LabelSpace, ReadOptions};
 use plethora_core::metrics::EvaluationConfig;
 use plethora_core::{Error, Result, SparseMatrix};
 use plethora_linear::{
@@ -12,6 +12,7 @@ use plethora_linear::{
     TrainingSetBuilder,
 };
 use plethora_predict::{Predictor, System};
+use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 use crate::data_args::{in_file, no_labels, shown, tell_warnings, vocabulary};
@@ -33,6 +34,14 @@ impl Corpus {
     /// Opens the corpus.
     pub(crate) fn open(&self) -> Result<CorpusReader> {
         CorpusReader::open(&self.path, &self.options)
+    }
+
+    /// The fields that texts come from: those named, or those of the format.
+    fn text_fields(&self, format: Format) -> Vec<String> {
+        match self.options.text_fields.as_slice() {
+            [] => format.text_fields().iter().map(ToString::to_string).collect(),
+            named => named.to_vec(),
+        }
     }
 }
 
@@ -96,11 +105,11 @@ impl TrainingJob {
         ModelWriter::check_target(&self.output, self.replaces)?;
         // Mistakes in the second corpus show before hours are spent on the first.
         let valid = self.valid.as_ref().map(Corpus::open).transpose()?;
-        let set = self.read(session)?;
+        let (set, text_fields) = self.read(session)?;
         let features = set.features_s;
         let reading = started.elapsed().as_secs_f64() - features;
         let (work, times) = self.train(&set, session)?;
-        let mut trained = Trained::new(set, &work, &self.config)?;
+        let mut trained = Trained::new(set, &text_fields, &work, &self.config)?;
         let stage = Instant::now();
         if let (Some(reader), Some(corpus)) = (valid, &self.valid) {
             trained.measure(reader, &corpus.path, session)?;
@@ -131,7 +140,8 @@ impl TrainingJob {
         Ok(trained.report(&self.output, model_bytes, seconds))
     }
 
-    fn read(&self, session: &Session) -> Result<TrainingSet> {
+    /// The training documents, and the fields that their texts came from.
+    fn read(&self, session: &Session) -> Result<(TrainingSet, Vec<String>)> {
         let progress = session.progress();
         progress.start("reading", self.data.options.docs_limit);
         let mut reader = self.data.open()?;
@@ -159,6 +169,9 @@ impl TrainingJob {
             .finish(&labels, reader.num_features())
             .map_err(|error| in_file(error, &self.data.path))?;
         tell_warnings(&reader);
+        if let Some(path) = &self.vocabulary {
+            warn_of_unnamed_labels(&set.space, &labels, path);
+        }
         if let Some(line) = first_without_labels {
             tracing::warn!(
                 "{}:{line}: no labels; documents without labels are left out: {}",
@@ -171,7 +184,7 @@ impl TrainingJob {
             set.space.len(),
             set.features.num_columns()
         ));
-        Ok(set)
+        Ok((set, self.data.text_fields(reader.format())))
     }
 
     fn train(&self, set: &TrainingSet, session: &Session) -> Result<(WorkFolder, StageTimes)> {
@@ -187,6 +200,10 @@ impl TrainingJob {
         let work = WorkFolder::open(&self.output, &trainer.fingerprint()?, self.resumes)?;
         if was_there && !self.resumes {
             tracing::warn!("starting anew; --resume would have gone on with the interrupted run");
+        } else if self.resumes && !was_there {
+            tracing::warn!(
+                "there is no interrupted run to go on with; starting from the beginning"
+            );
         }
         let times = trainer.run(&work, session.progress())?;
         Ok((work, times))
@@ -230,7 +247,12 @@ struct Trained {
 }
 
 impl Trained {
-    fn new(set: TrainingSet, work: &WorkFolder, config: &LinearConfig) -> Result<Self> {
+    fn new(
+        set: TrainingSet,
+        text_fields: &[String],
+        work: &WorkFolder,
+        config: &LinearConfig,
+    ) -> Result<Self> {
         let TrainingSet {
             features,
             labels_of_documents,
@@ -243,6 +265,7 @@ impl Trained {
             config,
             space: &space,
             tfidf: tfidf.as_ref(),
+            text_fields,
             num_features: features.num_columns(),
             num_documents: labels_of_documents.num_rows() as u64,
             evaluation: None,
@@ -274,6 +297,7 @@ impl Trained {
             config,
             space: self.predictor.labels(),
             tfidf: self.predictor.tfidf(),
+            text_fields: &details.text_fields,
             num_features: details.num_features as usize,
             num_documents: details.num_documents,
             evaluation: self
@@ -299,6 +323,20 @@ impl Trained {
             peak_memory_bytes: resources::peak_memory_bytes(),
             metrics: self.measured,
         }
+    }
+}
+
+/// A vocabulary of other labels, or with other keys, would go unnoticed until predictions are read.
+fn warn_of_unnamed_labels(space: &LabelSpace, vocabulary: &[Label], path: &Path) {
+    let known: FxHashSet<&str> = vocabulary.iter().map(|label| label.key.as_str()).collect();
+    let is_unnamed = |label: &&Label| !known.contains(label.key.as_str());
+    let num_unnamed = space.labels().iter().filter(is_unnamed).count();
+    if num_unnamed > 0 {
+        tracing::warn!(
+            "{num_unnamed} of {} labels are not in {}; their keys serve as names",
+            space.len(),
+            path.display()
+        );
     }
 }
 

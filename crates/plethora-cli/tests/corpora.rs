@@ -142,6 +142,35 @@ fn documents_survive_conversion_there_and_back() {
 }
 
 #[test]
+fn other_fields_are_kept_by_a_split_and_their_loss_is_told() {
+    let desk = Desk::empty();
+    let corpus = concat!(
+        "{\"id\": 1, \"year\": 1900, \"text\": \"The sea\", \"labels\": [\"sea\"]}\n",
+        "{\"labels\": [\"air\"], \"text\": \"The air\", \"id\": 2}\n",
+    );
+    desk.write("books.jsonl", corpus);
+    desk.succeed(&["split", "books.jsonl", "-o", "parts"]);
+    let parts = ["train", "dev", "test"].map(|name| desk.read(&format!("parts/{name}.jsonl")));
+    let all: BTreeSet<&str> = parts.iter().flat_map(|part| part.lines()).collect();
+    assert_eq!(all, corpus.lines().collect());
+
+    let log = |args: &[&str]| {
+        let output = desk.run(args);
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let told = "all other fields are left out";
+    assert!(!log(&["split", "books.jsonl", "-o", "parts", "--force"]).contains(told));
+    for args in [
+        &["convert", "books.jsonl", "books.csv"][..],
+        &["split", "books.jsonl", "-o", "tables", "--out-format", "csv"],
+    ] {
+        assert!(log(args).contains(told), "{args:?}");
+    }
+    assert!(!log(&["convert", "books.csv", "plain.jsonl"]).contains(told));
+}
+
+#[test]
 fn parts_of_a_split_cover_the_corpus_and_do_not_overlap() {
     let desk = Desk::with_catalogue(500);
     for method in ["random", "stratified"] {

@@ -71,12 +71,26 @@ fn a_stopped_run_goes_on_to_the_same_model() {
         let log = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.success(), "{log}");
         assert!(!log.contains("classifiers 1 of 12"), "{log}");
+        assert!(!log.contains("no interrupted run"), "{log}");
         assert!(
             desk.model_files("whole") == desk.model_files(model),
             "{name}"
         );
         assert!(!desk.file(&format!("{model}.training")).exists());
     }
+}
+
+#[test]
+fn a_run_with_nothing_to_go_on_with_says_so() {
+    let desk = Desk::with_catalogue(200);
+    let resume = ["-o", "model", "--resume"];
+    let output = desk.run(&join(&[&["train"], &TRAIN_PART, &resume]));
+    let log = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{log}");
+    assert!(
+        log.contains("there is no interrupted run to go on with; starting from the beginning"),
+        "{log}"
+    );
 }
 
 #[test]

@@ -114,6 +114,32 @@ fn a_document_gets_the_same_scores_alone_and_among_others() {
 }
 
 #[test]
+fn a_model_remembers_the_text_fields_it_was_trained_on() {
+    let desk = trained(600, &[]);
+    let where_test = ["documents.jsonl", "--where", "split=test"];
+    for verb in ["eval", "predict"] {
+        let options: &[&str] = if verb == "eval" { &["-k", "1"] } else { &[] };
+        let file = ["--force", "-o", "out"];
+        let read = |part: &[&str]| {
+            desk.succeed(&join(&[&[verb, "model"], part, options, &file]));
+            let mut out = desk.read("out");
+            out.truncate(out.find("\"speed\"").unwrap_or(out.len()));
+            out
+        };
+        assert_eq!(read(&where_test), read(&TEST_PART), "{verb}");
+        let other = join(&[&where_test, &["--text-field", "text"]]);
+        assert_ne!(read(&other), read(&TEST_PART), "{verb}");
+    }
+    assert!(desk.succeed(&["info", "model"]).contains("title, text"));
+    let card = desk.read("model/README.md");
+    assert!(card.contains("fields `title` and `text`"), "{card}");
+    desk.write("a.jsonl", "{\"text\": \"A history of lighthouses\"}\n");
+    desk.write("a.txt", "A history of lighthouses\n");
+    let predict = |name: &str| desk.succeed(&["predict", "model", name]);
+    assert_eq!(predict("a.jsonl"), predict("a.txt"));
+}
+
+#[test]
 fn plain_text_from_standard_input_is_a_document_a_line() {
     let desk = trained(600, &[]);
     let output = desk
@@ -125,6 +151,30 @@ fn plain_text_from_standard_input_is_a_document_a_line() {
     assert_eq!(lines.len(), 2);
     assert_eq!(lines[1]["id"], "2");
     assert_eq!(lines[1]["predictions"].as_array().unwrap().len(), 2);
+    for (texts, num_documents) in [("Labels, text, and glass\nOn glass, text, b\n", 2), ("text\n", 1)] {
+        let mut command = desk.command(&["predict", "model", "-"]);
+        let output = command.write_stdin(texts).output().unwrap();
+        let lines = json_lines(&String::from_utf8(output.stdout).unwrap());
+        assert_eq!(lines.len(), num_documents, "{texts}");
+    }
+}
+
+#[test]
+fn labels_that_the_vocabulary_does_not_name_are_counted() {
+    let desk = Desk::empty();
+    desk.write("books.jsonl", "{\"text\": \"sea and air\", \"labels\": [\"sea\"]}\n{\"text\": \"air and sea\", \"labels\": [\"air\"]}\n");
+    desk.write("all.tsv", "sea\tThe sea\nair\tThe air\n");
+    desk.write("half.tsv", "sea\tThe sea\nfire\tThe fire\n");
+    let log = |vocabulary: &str| {
+        let options = ["-o", "model", "--force", "--vocabulary", vocabulary];
+        let output = desk.run(&join(&[&["train", "books.jsonl"], &options]));
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let told = log("half.tsv");
+    let expected = "1 of 2 labels are not in half.tsv; their keys serve as names";
+    assert!(told.contains(expected), "{told}");
+    assert!(!log("all.tsv").contains("WARN"));
 }
 
 #[test]

@@ -45,6 +45,38 @@ fn file_environment_assignment_and_flag_win_in_this_order() {
 }
 
 #[test]
+fn variables_of_settings_lose_to_what_is_typed() {
+    let desk = desk();
+    let resolved = |typed: &[&str]| {
+        let output = desk
+            .command(&join(&[&["train"], &TRAIN_PART, &DRY_RUN, typed]))
+            .env("PLETHORA_SET", "seed=2,beam=2")
+            .env("PLETHORA_SEED", "3")
+            .env("PLETHORA_SYSTEM", "bonsai")
+            .output()
+            .unwrap();
+        config(&String::from_utf8(output.stdout).unwrap())
+    };
+    let none = resolved(&[]);
+    assert_eq!((&none["seed"], &none["beam"]), (&3.into(), &2.into()));
+    assert_eq!(none["system"], "bonsai");
+    let set = resolved(&["--set", "seed=9", "--set", "system=parabel"]);
+    assert_eq!(set["seed"], 9);
+    assert_eq!(set["system"], "parabel");
+    let flag = resolved(&["--set", "seed=9", "--seed", "5"]);
+    assert_eq!(flag["seed"], 5);
+
+    let mut command = desk.command(&join(&[&["train"], &TRAIN_PART, &DRY_RUN]));
+    let output = command.env("PLETHORA_SEED", "many").output().unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.contains("PLETHORA_SEED: seed: expected"), "{message}");
+    assert_eq!(output.status.code(), Some(2));
+    let mut command = desk.command(&["generate", "-n", "5", "-o", "-"]);
+    let other = command.env("PLETHORA_SEED", "4").output().unwrap();
+    assert_ne!(other.stdout, desk.run(&["generate", "-n", "5", "-o", "-"]).stdout);
+}
+
+#[test]
 fn long_options_are_read_from_the_environment() {
     let desk = desk();
     let output = desk

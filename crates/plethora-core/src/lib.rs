@@ -5,6 +5,7 @@
 //! any number of threads.
 
 pub mod artifact;
+mod cells;
 pub mod corpus;
 mod error;
 mod ids;
@@ -16,6 +17,7 @@ mod sparse;
 pub mod text;
 pub mod tree;
 
+pub use cells::{grouped, one_field};
 pub use error::{Error, Result};
 pub use ids::{LabelId, TermId};
 pub use index_rows::IndexRows;

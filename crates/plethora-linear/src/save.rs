@@ -30,6 +30,8 @@ pub struct ModelParts<'a> {
     pub space: &'a LabelSpace,
     /// How texts become features; absent where documents came as features.
     pub tfidf: Option<&'a TfIdf>,
+    /// Fields that the texts came from; none where rows had no fields.
+    pub text_fields: &'a [String],
     /// Number of features.
     pub num_features: usize,
     /// Number of training documents.
@@ -47,6 +49,7 @@ impl ModelParts<'_> {
             num_documents: self.num_documents,
             num_features: self.num_features as u64,
             takes_text: self.tfidf.is_some(),
+            text_fields: self.text_fields.to_vec(),
         }
     }
 
@@ -77,6 +80,8 @@ impl ModelParts<'_> {
             num_labels: details.num_labels,
             num_documents: details.num_documents,
             num_features: Some(details.num_features),
+            takes_text: details.takes_text,
+            text_fields: details.text_fields.clone(),
             metrics: self
                 .evaluation
                 .map(|(evaluation, evaluated_on)| CardMetrics {

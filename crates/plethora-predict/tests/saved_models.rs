@@ -71,6 +71,7 @@ fn train(documents: &[Document], config: &LinearConfig, target: &Path) -> Predic
         config,
         space: &set.space,
         tfidf: set.tfidf.as_ref(),
+        text_fields: &[],
         num_features,
         num_documents: set.labels_of_documents.num_rows() as u64,
         evaluation: None,

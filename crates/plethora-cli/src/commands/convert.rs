@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::data_args::{DataArgs, tell_warnings};
+use crate::data_args::{DataArgs, tell_warnings, warn_of_lost_fields};
 use crate::failure::UsageError;
 use crate::interrupt;
 use crate::output_args::{OutputArgs, Target, about_output, format_of_suffix};
@@ -17,7 +17,7 @@ Examples:
   plethora convert trn.json texts.txt --labels-file lbl.json \\
       --out-format text-pair --out-labels-file labels.txt --out-label-separator '|'";
 
-/// Write a corpus in another format
+/// Write a corpus in another format: id, text and labels of each document, no other fields
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ConvertArgs {
@@ -70,6 +70,7 @@ impl ConvertArgs {
         }
         writer.finish()?;
         tell_warnings(&reader);
+        warn_of_lost_fields(&reader);
         session.progress().finish(&format!(
             "{num_documents} documents from {} to {format}",
             reader.format()

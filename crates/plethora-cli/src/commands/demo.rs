@@ -12,7 +12,7 @@ use plethora_core::{Error, Result};
 use plethora_linear::LinearConfig;
 use plethora_predict::{Predictor, RankOptions};
 
-use super::generate::{DOCUMENTS_FILE, LABELS_FILE};
+use super::generate::{DOCUMENTS_FILE, LABELS_FILE, name_option};
 use crate::catalogue_files::{write_documents, write_labels};
 use crate::corpus_check::{CheckReport, CorpusProfile};
 use crate::evaluation::{EvaluationRun, MeasuredModel};
@@ -97,7 +97,8 @@ impl DemoArgs {
             seed: self.seed,
             num_documents: self.documents,
             ..CatalogueConfig::default()
-        })?;
+        })
+        .map_err(name_option)?;
         fs_err::create_dir_all(&self.dir).map_err(Error::write(&self.dir))?;
         write_labels(&catalogue, &self.labels_path(), true, session)?;
         write_documents(&catalogue, &self.documents_path(), true, session)

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use plethora_core::corpus::Output;
+use plethora_core::corpus::{CorpusReader, Output};
 use plethora_core::metrics::EvaluationConfig;
 use plethora_core::{Error, Result};
 use plethora_predict::Predictor;
@@ -103,7 +103,8 @@ impl EvalArgs {
         let output = self.create(self.output.as_deref())?;
         let per_label = self.create(self.per_label.as_deref())?;
         let predictor = Predictor::open(&self.model)?;
-        let reader = self.input.open(&self.data)?;
+        let options = self.input.to_options_for(predictor.details());
+        let reader = CorpusReader::open(&self.data, &options)?;
         let measured = run.run(&predictor, reader, &self.data, session)?;
         if let (Some(file), Some(path)) = (per_label, &self.per_label) {
             write_labels(file, path, &measured, &predictor)?;

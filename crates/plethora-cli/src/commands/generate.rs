@@ -51,6 +51,20 @@ pub(crate) struct GenerateArgs {
     force: bool,
 }
 
+/// The library's names of settings as those of the options they come from.
+pub(crate) fn name_option(error: Error) -> Error {
+    let Error::Config { key, message } = error else {
+        return error;
+    };
+    let key = match key.as_str() {
+        "num_labels" => "--labels".into(),
+        "num_documents" => "--documents".into(),
+        "noise_percent" => "--noise".into(),
+        _ => key,
+    };
+    Error::Config { key, message }
+}
+
 impl GenerateArgs {
     /// Writes both files.
     pub(crate) fn run(&self, session: &Session) -> anyhow::Result<()> {
@@ -59,7 +73,8 @@ impl GenerateArgs {
             num_documents: self.documents,
             num_labels: self.labels,
             noise_percent: self.noise,
-        })?;
+        })
+        .map_err(name_option)?;
         interrupt::install();
         let (documents, labels) = self.paths()?;
         if let Some(labels) = labels {

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use plethora_core::artifact::{ModelDetails, ModelReader};
+use plethora_core::grouped;
 use plethora_linear::{CONFIG_FILE, METRICS_FILE};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::figures::{bytes, grouped, percent};
+use crate::figures::{bytes, percent};
 use crate::results;
 
 const EXAMPLES: &str = "\
@@ -121,6 +122,9 @@ impl ModelInfo {
             grouped(details.num_features),
             bytes(self.size),
         );
+        if !details.text_fields.is_empty() {
+            let _ = writeln!(text, "text fields {}", details.text_fields.join(", "));
+        }
         text.push_str("\nfiles\n");
         for file in &self.files {
             let _ = writeln!(text, "  {:28} {:>12}", file.name, bytes(file.size));

@@ -7,7 +7,7 @@ use plethora_core::corpus::Output;
 use plethora_linear::{RECIPES, recipe};
 
 use crate::failure::UsageError;
-use crate::settings::nearest;
+use crate::settings::{nearest, systems};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -19,8 +19,8 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct InitArgs {
-    /// System: wide-tree, parabel, bonsai or one-vs-all
-    #[arg(long, value_name = "NAME", default_value = RECIPES[0].0)]
+    #[arg(long, value_name = "NAME", default_value = RECIPES[0].0, hide_default_value = true)]
+    #[arg(help = format!("System: {}", systems()))]
     system: String,
 
     /// File to write to instead of standard output

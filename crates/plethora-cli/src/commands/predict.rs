@@ -31,7 +31,8 @@ pub(crate) struct PredictArgs {
     /// Model folder
     model: PathBuf,
 
-    /// Documents, of any format or one text a line; - is standard input
+    /// Documents, of any format or one text a line; - is standard input. A table of one column, or
+    /// with blanks in its header, needs --format or --text-field to be told from texts
     data: PathBuf,
 
     /// Labels a document
@@ -71,7 +72,7 @@ impl PredictArgs {
         let predictor = Predictor::open(&self.model)?;
         let options = ReadOptions {
             texts_only: true,
-            ..self.input.to_options()
+            ..self.input.to_options_for(predictor.details())
         };
         let mut reader = CorpusReader::open(&self.data, &options)?;
         let output = Output::create(target, self.force)?;

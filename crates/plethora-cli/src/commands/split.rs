@@ -6,11 +6,10 @@ use clap::Args;
 use plethora_core::corpus::{
     CorpusReader, CorpusWriter, Format, Fractions, RandomSplit, SplitMethod, split,
 };
-use plethora_core::{Error, Result};
+use plethora_core::{Error, Result, grouped};
 
-use crate::data_args::{DataArgs, tell_warnings};
+use crate::data_args::{DataArgs, tell_warnings, warn_of_lost_fields};
 use crate::failure::UsageError;
-use crate::figures::grouped;
 use crate::output_args::{OutputArgs, Target, about_output, suffix_of_format};
 use crate::session::Session;
 use crate::{interrupt, results};
@@ -21,6 +20,9 @@ Examples:
   plethora split books.csv --fractions 0.9,0.1 --method stratified --seed 7 -o parts";
 
 /// Split a corpus into train, dev and test
+///
+/// Rows of JSON lines are copied as they are, unless another format is to be written. Of all other
+/// formats, the parts have id, text and labels only.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct SplitArgs {
@@ -71,13 +73,17 @@ impl SplitArgs {
             .iter()
             .map(|name| self.writer(name, format, &reader))
             .collect::<Result<_>>()?;
+        let is_copied = [format, reader.format()] == [Format::Jsonl; 2];
         let mut sizes = vec![0_u64; writers.len()];
         session.progress().start("splitting", self.input.docs_limit);
         let mut position = 0;
         while let Some(document) = reader.next().transpose()? {
             session.check_interrupt()?;
             let part = parts.part_of(&document.id, position);
-            writers[part].write(&document).map_err(about_output)?;
+            match reader.raw_line() {
+                Some(line) if is_copied => writers[part].write_raw(line)?,
+                _ => writers[part].write(&document).map_err(about_output)?,
+            }
             sizes[part] += 1;
             position += 1;
             session.progress().advance(1);
@@ -86,6 +92,9 @@ impl SplitArgs {
             writer.finish()?;
         }
         tell_warnings(&reader);
+        if !is_copied {
+            warn_of_lost_fields(&reader);
+        }
         session.progress().finish(&format!("{position} documents"));
         for (name, size) in names.iter().zip(sizes) {
             let path = part_path(&self.output, name, format);

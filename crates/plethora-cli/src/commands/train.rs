@@ -6,15 +6,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
-use plethora_core::Error;
+use plethora_core::{Error, grouped};
 use plethora_core::artifact::WorkFolder;
 use plethora_core::corpus::{Filter, LabelSpaceBuilder};
 use plethora_linear::LinearConfig;
 use serde_json::json;
 
+use crate::bounds;
 use crate::data_args::{DataArgs, check_stdin, tell_warnings};
 use crate::failure::UsageError;
-use crate::figures::{bytes, duration, grouped};
+use crate::figures::{bytes, duration};
 use crate::session::Session;
 use crate::settings::SettingsArgs;
 use crate::training::{Corpus, TrainingJob, TrainingReport};
@@ -46,7 +47,7 @@ pub(crate) struct TrainArgs {
     valid: Option<PathBuf>,
 
     /// As --where, for --valid; it replaces the --where of the same field
-    #[arg(long, value_name = "FIELD=VALUE", requires = "valid")]
+    #[arg(long, value_name = "FIELD=VALUE", requires = "valid", value_parser = bounds::filter)]
     valid_where: Vec<Filter>,
 
     /// As --labels-file, for --valid

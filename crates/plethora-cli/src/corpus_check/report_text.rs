@@ -2,9 +2,11 @@
 
 use std::fmt::Write as _;
 
+use plethora_core::grouped;
+
 use super::content_hashes::Duplicates;
 use super::report::{AgainstReport, CheckReport, CorpusReport, MissingLabels};
-use crate::figures::{bytes, duration, grouped};
+use crate::figures::{bytes, duration};
 
 /// Longest bar of the histogram.
 const BAR_WIDTH: u64 = 40;

@@ -1,7 +1,7 @@
 //! From recipe, file, environment and flags to the settings of a run.
 //!
-//! Later ones win: the recipe of the system, the config file, the variable `PLETHORA_SET`, `--set`,
-//! the flags of their own.
+//! Later ones win: the recipe of the system, the config file, the variable `PLETHORA_SET`, the
+//! variables of single settings (`PLETHORA_SEED`), `--set`, the flags of their own.
 
 mod config_file;
 mod setting_table;
@@ -23,8 +23,7 @@ pub(crate) use setting_table::nearest;
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Settings")]
 pub(crate) struct SettingsArgs {
-    /// System to train: wide-tree (default), parabel, bonsai or one-vs-all
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help = format!("System to train: {}", systems()))]
     pub(crate) system: Option<String>,
 
     /// File with settings, TOML or JSON; `plethora init` writes one
@@ -43,6 +42,18 @@ pub(crate) struct SettingsArgs {
     /// Tree nodes kept a level in prediction
     #[arg(short, long, value_name = "N")]
     pub(crate) beam: Option<u64>,
+}
+
+/// The names of all systems for `--help`, the default first.
+pub(crate) fn systems() -> String {
+    let names = RECIPES.map(|(name, _)| name);
+    match names.as_slice() {
+        [default, others @ .., last] => {
+            let others: String = others.iter().map(|name| format!(", {name}")).collect();
+            format!("{default} (default){others} or {last}")
+        }
+        few => few.concat(),
+    }
 }
 
 /// One setting as somebody wrote it.
@@ -66,16 +77,11 @@ enum AssignedValue {
 impl SettingsArgs {
     /// The settings of the run, checked.
     pub(crate) fn resolve(&self) -> anyhow::Result<LinearConfig> {
-        let variable = environment::variable("set");
-        let from_environment = env::var(&variable).unwrap_or_default();
         let mut assignments = match &self.config {
             Some(path) => config_file::read(path)?,
             None => Vec::new(),
         };
-        let parts = from_environment.split(',').filter(|part| !part.is_empty());
-        for part in parts {
-            assignments.push(Assignment::parse(part, &variable)?);
-        }
+        assignments.extend(from_environment()?);
         for text in &self.set {
             assignments.push(Assignment::parse(text, "--set")?);
         }
@@ -101,6 +107,31 @@ impl SettingsArgs {
         .into_iter()
         .flatten()
     }
+}
+
+/// What variables say, those of single settings last.
+fn from_environment() -> Result<Vec<Assignment>, UsageError> {
+    let read = |option: &str| {
+        let variable = environment::variable(option);
+        let value = env::var(&variable).unwrap_or_default();
+        (variable, value)
+    };
+    let (variable, list) = read("set");
+    let parts = list.split(',').filter(|part| !part.is_empty());
+    let mut assignments: Vec<Assignment> = parts
+        .map(|part| Assignment::parse(part, &variable))
+        .collect::<Result<_, _>>()?;
+    for key in environment::SETTINGS {
+        let (origin, value) = read(key);
+        if !value.is_empty() {
+            assignments.push(Assignment {
+                key: key.into(),
+                value: AssignedValue::Text(value),
+                origin,
+            });
+        }
+    }
+    Ok(assignments)
 }
 
 impl Assignment {
@@ -165,6 +196,13 @@ mod tests {
             set: assignments.iter().map(ToString::to_string).collect(),
             ..SettingsArgs::default()
         }
+    }
+
+    #[test]
+    fn help_names_every_system() {
+        let shown = systems();
+        assert!(shown.starts_with("wide-tree (default), "), "{shown}");
+        assert!(RECIPES.iter().all(|(name, _)| shown.contains(name)));
     }
 
     #[test]

@@ -193,11 +193,15 @@ fn numbers_out_of_range_are_refused() {
         ),
         (
             "eval model books.jsonl --a nan",
-            "eval.a: must not be below 0, found NaN",
+            "eval.a: must be from 0 to 10, found NaN",
+        ),
+        (
+            "eval model books.jsonl --a 400",
+            "eval.a: must be from 0 to 10, found 400",
         ),
         (
             "eval model books.jsonl --b 0",
-            "eval.b: must be above 0, found 0",
+            "eval.b: must be from 0.001 to 1000000, found 0",
         ),
         (
             "info model --threads 99999999",
@@ -214,7 +218,19 @@ fn numbers_out_of_range_are_refused() {
         ),
         (
             "train books.jsonl -o new --index-base 2",
-            "index-base: expected 0 or 1",
+            "--index-base: expected 0 or 1",
+        ),
+        (
+            "generate -o new --labels 20",
+            "--labels: 20 is not between 100 and 1000000",
+        ),
+        (
+            "generate -o new --noise 900",
+            "--noise: 900 is above 200",
+        ),
+        (
+            "demo --dir new --documents 0",
+            "--documents: 0 documents make no catalogue",
         ),
     ] {
         refuse(&desk, line, USAGE, message);
@@ -256,7 +272,7 @@ fn unknown_names_come_with_a_suggestion() {
         ),
         (
             "train books.jsonl -o new --where split",
-            "invalid value 'split' for '--where <FIELD=VALUE>': where: `split`: expected FIELD=VALUE",
+            "invalid value 'split' for '--where <FIELD=VALUE>': expected FIELD=VALUE",
             "",
         ),
     ] {
@@ -287,7 +303,7 @@ fn arguments_that_contradict_each_other_are_refused() {
         ),
         (
             "train books.jsonl --labels-file - -o new",
-            "labels-file: expected a file, not standard input",
+            "--labels-file: expected a file, not standard input",
         ),
         (
             "train books.jsonl --valid-where split=test -o new",

@@ -257,7 +257,7 @@ fn texts_without_a_common_term_have_no_features() {
     for (line, message) in [
         (
             "train all-differ.jsonl -o model",
-            "all-differ.jsonl: no term is left: none of 4 terms occurs in at least 2 (min_df)...",
+            "all-differ.jsonl: no term is left: none of 4 terms occurs in at least 2 (min_df) and at most 2 (max_df) of 2 training documents; --set text.min_df=1 keeps rare terms",
         ),
         (
             "train no-words.jsonl -o model",

@@ -21,6 +21,9 @@ pub struct ModelDetails {
     pub num_features: u64,
     /// True if documents are texts, false if they come as features.
     pub takes_text: bool,
+    /// Fields that the training texts came from, in their order; empty where rows had no fields.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub text_fields: Vec<String>,
 }
 
 impl ModelDetails {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::ModelWriter;
-use crate::Result;
+use crate::{Result, grouped};
 
 /// Name of the model card in a model folder.
 pub const MODEL_CARD_FILE: &str = "README.md";
@@ -19,6 +19,10 @@ pub struct ModelCard {
     pub num_documents: u64,
     /// Number of features a document has, where the system counts them.
     pub num_features: Option<u64>,
+    /// True if documents are texts, false if they come as features.
+    pub takes_text: bool,
+    /// Fields that the training texts came from, where rows had fields.
+    pub text_fields: Vec<String>,
     /// How well the model does, where it was measured.
     pub metrics: Option<CardMetrics>,
 }
@@ -73,13 +77,28 @@ impl ModelCard {
                 let _ = writeln!(card, "| {name} | {:.2} |", 100.0 * value);
             }
         }
-        card.push_str(
-            "\n## Use\n\n\
-             Each line of `documents.jsonl` is an object with the field `text`; `MODEL` is this \
-             folder.\n\n\
-             ```sh\nplethora predict MODEL documents.jsonl -k 5\n```\n",
-        );
+        card.push_str(&self.usage());
         card
+    }
+
+    fn usage(&self) -> String {
+        if !self.takes_text {
+            return "\n## Use\n\n\
+                    `MODEL` is this folder; documents come as the features it was trained on.\n\n\
+                    ```sh\nplethora predict MODEL features.txt -k 5\n```\n"
+                .into();
+        }
+        let fields = match self.text_fields.as_slice() {
+            [] => "field `text`".into(),
+            [field] => format!("field `{field}`"),
+            [others @ .., last] => format!("fields `{}` and `{last}`", others.join("`, `")),
+        };
+        format!(
+            "\n## Use\n\n\
+             Each line of `documents.jsonl` is an object with the {fields}; `MODEL` is this \
+             folder.\n\n\
+             ```sh\nplethora predict MODEL documents.jsonl -k 5\n```\n"
+        )
     }
 
     fn front_matter(&self) -> String {
@@ -119,19 +138,6 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// Digits in groups of three: `1,234,567`.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::new();
-    for (index, digit) in digits.char_indices() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,6 +149,8 @@ mod tests {
             num_labels: 4271,
             num_documents: 1_045_000,
             num_features: Some(999),
+            takes_text: true,
+            text_fields: vec!["title".into(), "text".into()],
             metrics: Some(CardMetrics {
                 evaluated_on: "held-out \"documents\"".into(),
                 values: vec![("P@1".into(), 0.9133), ("nDCG@5".into(), 0.5)],
@@ -156,6 +164,7 @@ mod tests {
             "    - type: \"P@1\"\n      value: 0.9133\n    - type",
             "| Labels | 4,271 |\n| Training documents | 1,045,000 |\n| Features | 999 |\n",
             "| P@1 | 91.33 |\n| nDCG@5 | 50.00 |\n",
+            "an object with the fields `title` and `text`;",
             "plethora predict MODEL documents.jsonl -k 5",
         ] {
             assert!(card.contains(expected), "{expected:?} is not in\n{card}");
@@ -174,5 +183,6 @@ mod tests {
             "{card}"
         );
         assert_eq!(card.matches("---\n").count(), 2, "{card}");
+        assert!(!card.contains("field `text`"), "it takes features: {card}");
     }
 }

@@ -35,9 +35,7 @@ impl Lines {
             return Ok(None);
         }
         self.number += 1;
-        let line = self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer);
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        match std::str::from_utf8(line) {
+        match std::str::from_utf8(without_end(&self.buffer)) {
             Ok(line) => Ok(Some(line)),
             Err(error) => {
                 let column = error.valid_up_to() + 1;
@@ -49,6 +47,11 @@ impl Lines {
                 ))
             }
         }
+    }
+
+    /// The line last handed out, which is UTF-8.
+    pub(super) fn line(&self) -> &str {
+        std::str::from_utf8(without_end(&self.buffer)).unwrap_or_default()
     }
 
     /// The number of the line last handed out, counted from 1.
@@ -65,6 +68,11 @@ impl Lines {
     pub(super) fn error(&self, message: impl Into<String>) -> Error {
         self.origin.error(self.number, message)
     }
+}
+
+fn without_end(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 #[cfg(test)]

@@ -14,6 +14,9 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// Fields whose text is joined with newlines, in this order.
     pub text_fields: Vec<String>,
+    /// Fields to take where `text_fields` is empty, as those a model was trained on. A row without
+    /// any of them has the fields of its format ([`Format::text_fields`]).
+    pub usual_text_fields: Vec<String>,
     /// Field of the labels.
     pub label_field: Option<String>,
     /// Field of the document's id.
@@ -43,6 +46,7 @@ impl Default for ReadOptions {
         Self {
             format: None,
             text_fields: Vec::new(),
+            usual_text_fields: Vec::new(),
             label_field: None,
             id_field: None,
             filters: Vec::new(),

@@ -54,7 +54,7 @@ impl CorpusReader {
             && is_standard_stream(labels_path)
         {
             return Err(Error::config(
-                "labels-file",
+                "--labels-file",
                 "expected a file, not standard input",
             ));
         }
@@ -110,6 +110,18 @@ impl CorpusReader {
     /// The line of the last document in its file, counted from 1.
     pub fn line(&self) -> u64 {
         self.rows.line()
+    }
+
+    /// The line of the last document as written, where each document is a line that stands for
+    /// itself: in [`Format::Jsonl`].
+    pub fn raw_line(&self) -> Option<&str> {
+        self.rows.raw_line()
+    }
+
+    /// True if rows so far had fields that are neither id, text nor labels and that no filter asks
+    /// for; documents do not keep them.
+    pub fn has_other_fields(&self) -> bool {
+        self.rows.has_other_fields()
     }
 
     fn next_document(&mut self) -> Result<Option<Document>> {

@@ -1,5 +1,7 @@
 //! Settings of an evaluation.
 
+use std::ops::RangeInclusive;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result};
@@ -19,6 +21,11 @@ pub struct EvaluationConfig {
     /// Labels with at least this score count as assigned, for F1 and the table of labels.
     pub threshold: f32,
 }
+
+/// Far beyond what anybody uses; propensities of larger values are too large or small to compute.
+const A_RANGE: RangeInclusive<f64> = 0.0..=10.0;
+/// As [`A_RANGE`].
+const B_RANGE: RangeInclusive<f64> = 1e-3..=1e6;
 
 impl Default for EvaluationConfig {
     fn default() -> Self {
@@ -43,17 +50,14 @@ impl EvaluationConfig {
         if (1..self.ks.len()).any(|place| self.ks[..place].contains(&self.ks[place])) {
             return Err(Error::config("eval.ks", "must not hold a depth twice"));
         }
-        if !(self.a.is_finite() && self.a >= 0.0) {
-            return Err(Error::config(
-                "eval.a",
-                format!("must not be below 0, found {}", self.a),
-            ));
-        }
-        if !(self.b.is_finite() && self.b > 0.0) {
-            return Err(Error::config(
-                "eval.b",
-                format!("must be above 0, found {}", self.b),
-            ));
+        for (key, value, range) in [("eval.a", self.a, A_RANGE), ("eval.b", self.b, B_RANGE)] {
+            if !range.contains(&value) {
+                let (start, end) = (range.start(), range.end());
+                return Err(Error::config(
+                    key,
+                    format!("must be from {start} to {end}, found {value}"),
+                ));
+            }
         }
         if self.threshold.is_nan() {
             return Err(Error::config("eval.threshold", "must be a number"));
@@ -101,7 +105,21 @@ mod tests {
             ),
             (
                 EvaluationConfig {
+                    a: 1e3,
+                    ..default()
+                },
+                "eval.a",
+            ),
+            (
+                EvaluationConfig {
                     b: 0.0,
+                    ..default()
+                },
+                "eval.b",
+            ),
+            (
+                EvaluationConfig {
+                    b: f64::INFINITY,
                     ..default()
                 },
                 "eval.b",

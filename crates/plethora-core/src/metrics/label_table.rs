@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use super::judged_document::JudgedDocument;
-use crate::LabelId;
+use crate::{LabelId, one_field};
 
 /// Counts of one label over all documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -183,9 +183,4 @@ pub(super) fn write_tsv<'a>(
         )?;
     }
     Ok(())
-}
-
-/// Names may hold anything; a tab or line break would break the table.
-fn one_field(name: &str) -> String {
-    name.replace(['\t', '\n', '\r'], " ")
 }

@@ -172,9 +172,14 @@ impl VocabularyBuilder {
                 self.num_documents
             ));
         }
+        let hint = if selection.min_df > 1 {
+            "; --set text.min_df=1 keeps rare terms"
+        } else {
+            ""
+        };
         Error::Data(format!(
             "no term is left: none of {} terms occurs in at least {} (min_df) and at most {:.0} \
-             (max_df) of {} training documents",
+             (max_df) of {} training documents{hint}",
             self.terms.len(),
             selection.min_df,
             (selection.max_df * self.num_documents as f64).floor(),
@@ -243,6 +248,7 @@ mod tests {
             .unwrap_err()
             .to_string();
         assert!(message.contains("at least 9 (min_df)"), "{message}");
+        assert!(message.ends_with("; --set text.min_df=1 keeps rare terms"));
         let mut empty = VocabularyBuilder::new(Tokenizer::default(), 1);
         empty.push_batch(&["", "..."]);
         let message = empty.finish(ALL).unwrap_err().to_string();

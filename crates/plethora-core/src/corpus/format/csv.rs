@@ -56,6 +56,10 @@ impl RowReader for Csv {
         self.line
     }
 
+    fn has_other_fields(&self) -> bool {
+        self.table.has_other_fields()
+    }
+
     fn explain_filter(&self) -> Option<String> {
         self.table.explain_filter()
     }

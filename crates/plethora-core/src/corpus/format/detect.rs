@@ -114,12 +114,17 @@ fn has_fasttext_label(line: &str, prefix: &str) -> bool {
     !prefix.is_empty() && line.trim_start().starts_with(prefix)
 }
 
-/// True if one of the columns is a field that the caller or convention names.
+/// True if one of the columns is a field that the caller or convention names. Where plain texts are
+/// expected too and the caller names none, the line must look like names and not like a sentence.
 fn is_header(line: &str, delimiter: char, options: &ReadOptions) -> bool {
     let mut fields: Vec<&str> = options.text_fields.iter().map(String::as_str).collect();
     fields.extend(options.label_field.as_deref());
     fields.extend(options.id_field.as_deref());
     fields.extend(options.filters.iter().map(|filter| filter.field.as_str()));
+    if options.texts_only && fields.is_empty() && !is_row_of_names(line, delimiter) {
+        return false;
+    }
+    fields.extend(options.usual_text_fields.iter().map(String::as_str));
     fields.extend(HEADER_COLUMNS);
     let mut columns = line
         .split(delimiter)
@@ -127,6 +132,15 @@ fn is_header(line: &str, delimiter: char, options: &ReadOptions) -> bool {
     // A single column is a table too: CSV, where cells may hold line ends.
     let is_table = line.contains(delimiter) || delimiter == ',';
     is_table && columns.any(|column| fields.contains(&column))
+}
+
+/// True for several cells, all quoted or without blanks in or before them.
+fn is_row_of_names(line: &str, delimiter: char) -> bool {
+    let is_name = |cell: &str| {
+        let is_quoted = cell.len() > 1 && cell.starts_with('"') && cell.ends_with('"');
+        is_quoted || !cell.contains(char::is_whitespace)
+    };
+    line.contains(delimiter) && line.trim_end().split(delimiter).all(is_name)
 }
 
 /// What to do about lines that fit nothing, or more than one thing.
@@ -235,6 +249,35 @@ mod tests {
         assert!(detect_text("sea\tThe sea\n", &options).is_err());
         let json = "{\"text\": \"The sea\"}\n";
         assert_eq!(detect_text(json, &options), Ok(Format::Jsonl));
+    }
+
+    #[test]
+    fn a_sentence_is_no_header_where_texts_are_expected() {
+        let options = ReadOptions {
+            texts_only: true,
+            ..ReadOptions::default()
+        };
+        for text in [
+            "Labels, text, and images\nA history of glass, text, b\n",
+            "labels,text,and more\n",
+            "text\n",
+            "text\tand images\nOn glass\n",
+        ] {
+            assert_eq!(detect_text(text, &options), Ok(Format::TextPair), "{text}");
+        }
+        for (expected, header) in [
+            (Format::Csv, "id,text"),
+            (Format::Csv, "\"call number\",\"text\""),
+            (Format::Tsv, "id\ttext"),
+        ] {
+            let text = format!("{header}\n1\tThe sea\n");
+            assert_eq!(detect_text(&text, &options), Ok(expected), "{text}");
+        }
+        let named = ReadOptions {
+            text_fields: vec!["text".into()],
+            ..options
+        };
+        assert_eq!(detect_text("text\nThe sea\n", &named), Ok(Format::Csv));
     }
 
     #[test]

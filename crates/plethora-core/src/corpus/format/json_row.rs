@@ -4,14 +4,19 @@ use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
+use super::super::ReadOptions;
 use super::super::filter::RowFilter;
+use super::Format;
 use super::json_value::{FilterSeed, IdSeed, LabelSeed, TextSeed};
 
 /// Which fields to take, and what they hold.
 #[derive(Debug, Clone)]
 pub(super) struct JsonFields {
-    /// Fields that make up the text, in this order.
+    /// Fields that make up the text, in this order, and behind them those that do in rows without
+    /// any of the first.
     pub(super) text: Vec<String>,
+    /// How many of `text` are the first.
+    pub(super) num_first_texts: usize,
     /// Fields of which the first present gives the labels.
     pub(super) labels: Vec<LabelField>,
     /// Field of the id.
@@ -35,9 +40,32 @@ pub(super) struct JsonRow {
     pub(super) texts: Vec<Option<String>>,
     pub(super) labels: Vec<String>,
     pub(super) id: Option<String>,
+    /// True if there were fields that nobody wants.
+    pub(super) has_other_fields: bool,
 }
 
 impl JsonFields {
+    /// The fields of the text, and how many of them come first.
+    pub(super) fn text_fields(format: Format, options: &ReadOptions) -> (Vec<String>, usize) {
+        let own = format.text_fields().iter().map(ToString::to_string);
+        let mut fields = match options.text_fields.as_slice() {
+            [] => options.usual_text_fields.clone(),
+            named => return (named.to_vec(), named.len()),
+        };
+        if fields.is_empty() {
+            fields.extend(own);
+            let num_fields = fields.len();
+            return (fields, num_fields);
+        }
+        let num_first = fields.len();
+        for field in own {
+            if !fields.contains(&field) {
+                fields.push(field);
+            }
+        }
+        (fields, num_first)
+    }
+
     /// Parses a line; `None` if the filter leaves it out. The error says what is wrong with it.
     pub(super) fn parse(
         &self,
@@ -65,6 +93,9 @@ impl JsonFields {
         }
         if row.texts.iter().all(Option::is_none) {
             return Err(self.missing_text(line));
+        }
+        if row.texts[..self.num_first_texts].iter().any(Option::is_some) {
+            row.texts.truncate(self.num_first_texts);
         }
         Ok(Some(row))
     }
@@ -157,6 +188,7 @@ impl<'de> Visitor<'de> for RowSeed<'_> {
             fields,
             filter: self.filter,
         })? {
+            self.row.has_other_fields |= roles.count() == 0;
             // An earlier name in the list of label fields wins, wherever it stands in the object.
             roles.labels = roles.labels.filter(|&index| index <= labels_from);
             labels_from = roles.labels.unwrap_or(labels_from);

@@ -4,7 +4,7 @@ use super::super::filter::RowFilter;
 use super::super::lines::Lines;
 use super::super::{Content, ReadOptions};
 use super::json_row::{JsonFields, JsonRow, LabelField};
-use super::{RawDocument, Row, RowReader};
+use super::{Format, RawDocument, Row, RowReader};
 use crate::Result;
 
 /// The list of objects in which Annif keeps a document's subjects.
@@ -19,6 +19,7 @@ pub(super) struct Jsonl {
     requires_id: bool,
     /// For each text field, whether any row had it.
     found_texts: Vec<bool>,
+    has_other_fields: bool,
     warnings: Vec<String>,
 }
 
@@ -33,11 +34,10 @@ impl Jsonl {
             allows_objects: name == ANNIF_SUBJECTS,
             name,
         };
+        let (text, num_first_texts) = JsonFields::text_fields(Format::Jsonl, options);
         let fields = JsonFields {
-            text: match options.text_fields.as_slice() {
-                [] => vec!["text".into()],
-                chosen => chosen.to_vec(),
-            },
+            text,
+            num_first_texts,
             labels: label_names.into_iter().map(label_field).collect(),
             id: options.id_field.clone().unwrap_or_else(|| "id".into()),
         };
@@ -47,6 +47,7 @@ impl Jsonl {
             fields,
             filter: RowFilter::new(&options.filters),
             requires_id: options.id_field.is_some(),
+            has_other_fields: false,
             warnings: Vec::new(),
         }
     }
@@ -55,6 +56,7 @@ impl Jsonl {
         for (was_found, text) in self.found_texts.iter_mut().zip(&row.texts) {
             *was_found |= text.is_some();
         }
+        self.has_other_fields |= row.has_other_fields;
         if self.requires_id && row.id.is_none() {
             return Err(format!("no field `{}` for the id", self.fields.id));
         }
@@ -70,7 +72,8 @@ impl Jsonl {
         if !self.found_texts.contains(&true) {
             return;
         }
-        for (field, was_found) in self.fields.text.iter().zip(&self.found_texts) {
+        let found = self.fields.text.iter().zip(&self.found_texts);
+        for (field, was_found) in found.take(self.fields.num_first_texts) {
             if !was_found {
                 self.warnings
                     .push(format!("no row has the text field `{field}`"));
@@ -98,6 +101,14 @@ impl RowReader for Jsonl {
 
     fn line(&self) -> u64 {
         self.lines.number()
+    }
+
+    fn raw_line(&self) -> Option<&str> {
+        Some(self.lines.line())
+    }
+
+    fn has_other_fields(&self) -> bool {
+        self.has_other_fields
     }
 
     fn explain_filter(&self) -> Option<String> {

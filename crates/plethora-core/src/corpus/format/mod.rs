@@ -100,6 +100,15 @@ impl Format {
         matches!(self, Self::Jsonl | Self::Csv | Self::Tsv | Self::XmcRaw)
     }
 
+    /// The fields that hold the text where nobody names others; none where rows have no fields.
+    pub const fn text_fields(self) -> &'static [&'static str] {
+        match self {
+            Self::Jsonl | Self::Csv | Self::Tsv => &["text"],
+            Self::XmcRaw => &["title", "content"],
+            _ => &[],
+        }
+    }
+
     /// True where [`ReadOptions::labels_path`] has a meaning.
     pub const fn takes_labels_file(self) -> bool {
         matches!(
@@ -176,6 +185,16 @@ pub(super) trait RowReader: Send {
     /// The line of the last row, counted from 1.
     fn line(&self) -> u64;
 
+    /// The line of the last row as written, where each row is a line that stands for itself.
+    fn raw_line(&self) -> Option<&str> {
+        None
+    }
+
+    /// True if rows so far had fields that no document keeps and no filter asks for.
+    fn has_other_fields(&self) -> bool {
+        false
+    }
+
     /// Number of feature columns, where a header says so.
     fn num_features(&self) -> Option<usize> {
         None
@@ -234,36 +253,36 @@ fn check_options(format: Format, options: &ReadOptions) -> Result<()> {
     };
     if !format.has_fields() {
         if !options.filters.is_empty() {
-            return refuse("where", "named fields");
+            return refuse("--where", "named fields");
         }
         if !options.text_fields.is_empty() {
-            return refuse("text-field", "named fields");
+            return refuse("--text-field", "named fields");
         }
         if options.label_field.is_some() {
-            return refuse("label-field", "named fields");
+            return refuse("--label-field", "named fields");
         }
         if options.id_field.is_some() {
-            return refuse("id-field", "named fields");
+            return refuse("--id-field", "named fields");
         }
     }
     if options.labels_path.is_some() && !format.takes_labels_file() {
-        return refuse("labels-file", "second file");
+        return refuse("--labels-file", "second file");
     }
     if options.label_separator.as_deref() == Some("") {
         return Err(Error::config(
-            "label-separator",
+            "--label-separator",
             "expected at least one character",
         ));
     }
     if options.label_separator.is_some() && !format.takes_label_separator() {
-        return refuse("label-separator", "choice of separators");
+        return refuse("--label-separator", "choice of separators");
     }
     match options.index_base {
         Some(1) if matches!(format, Format::XmcLibsvm | Format::XmcPair) => Err(Error::config(
-            "index-base",
+            "--index-base",
             format!("features of {format} are counted from 0; a file without header is libsvm"),
         )),
-        Some(2..) => Err(Error::config("index-base", "expected 0 or 1")),
+        Some(2..) => Err(Error::config("--index-base", "expected 0 or 1")),
         _ => Ok(()),
     }
 }
@@ -300,7 +319,7 @@ mod tests {
             .to_string();
         assert_eq!(
             message,
-            "text-field: the format fasttext has no named fields; check --format"
+            "--text-field: the format fasttext has no named fields; check --format"
         );
         let options = ReadOptions {
             index_base: Some(1),

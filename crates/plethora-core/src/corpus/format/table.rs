@@ -5,6 +5,9 @@ use super::super::{Content, ReadOptions};
 use super::label_text::CellSplitter;
 use super::{RawDocument, Row};
 
+/// The column that holds the text where nobody names others.
+const TEXT: &str = "text";
+
 /// Columns that hold labels where the caller names none: ours, then Annif's.
 const LABELS: &str = "labels";
 const ANNIF_URIS: &str = "subject_uris";
@@ -32,8 +35,12 @@ impl Table {
                 format!("no column `{name}`; columns found: {found}. Name another with {option}")
             })
         };
+        let mut warnings = Vec::new();
         let text = match options.text_fields.as_slice() {
-            [] => vec![require("text", "--text-field")?],
+            [] => match usual_text(header, options, &mut warnings) {
+                columns if columns.is_empty() => vec![require(TEXT, "--text-field")?],
+                columns => columns,
+            },
             chosen => chosen
                 .iter()
                 .map(|name| require(name, "--text-field"))
@@ -58,7 +65,6 @@ impl Table {
             None if is_annif => CellSplitter::Uris,
             None => CellSplitter::Undecided,
         };
-        let mut warnings = Vec::new();
         if labels.is_none() && !options.texts_only {
             let found = header.join(", ");
             warnings.push(format!(
@@ -115,6 +121,17 @@ impl Table {
         }))
     }
 
+    /// True if there are columns that nobody wants.
+    pub(super) fn has_other_fields(&self) -> bool {
+        let is_wanted = |column: usize| {
+            self.text.contains(&column)
+                || self.filtered.contains(&column)
+                || self.labels == Some(column)
+                || self.id == Some(column)
+        };
+        !(0..self.num_columns).all(is_wanted)
+    }
+
     pub(super) fn explain_filter(&self) -> Option<String> {
         self.filter.fields().next().map(|_| self.filter.explain())
     }
@@ -124,9 +141,45 @@ impl Table {
     }
 }
 
+/// The usual columns of the text that are there, else the one of all tables; none if there is
+/// neither. Any that is missing gives a warning.
+fn usual_text(header: &[&str], options: &ReadOptions, warnings: &mut Vec<String>) -> Vec<usize> {
+    let find = |name: &str| header.iter().position(|column| column.trim() == name);
+    let usual = &options.usual_text_fields;
+    let mut columns: Vec<usize> = usual.iter().filter_map(|name| find(name)).collect();
+    if columns.is_empty() {
+        columns.extend(find(TEXT));
+    }
+    if !columns.is_empty() {
+        let missing = usual.iter().filter(|name| find(name).is_none());
+        warnings.extend(missing.map(|name| format!("no row has the text field `{name}`")));
+    }
+    columns
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn usual_text_columns_are_taken_where_they_are_there() {
+        let columns = |header: &[&str], named: &[&str]| {
+            let owned = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+            let options = ReadOptions {
+                text_fields: owned(named),
+                usual_text_fields: owned(&["title", "abstract"]),
+                texts_only: true,
+                ..ReadOptions::default()
+            };
+            Table::new(header, &options).map(|table| (table.text, table.warnings.len()))
+        };
+        let all = ["text", "abstract", "title"];
+        assert_eq!(columns(&all, &[]), Ok((vec![2, 1], 0)));
+        assert_eq!(columns(&all, &["text"]), Ok((vec![0], 0)));
+        assert_eq!(columns(&["text", "title"], &[]), Ok((vec![1], 1)));
+        assert_eq!(columns(&["id", "text"], &[]), Ok((vec![1], 2)));
+        assert!(columns(&["id", "body"], &[]).is_err());
+    }
 
     #[test]
     fn a_missing_column_is_named_with_those_found() {

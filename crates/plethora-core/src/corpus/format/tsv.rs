@@ -48,6 +48,10 @@ impl RowReader for Tsv {
         self.lines.number()
     }
 
+    fn has_other_fields(&self) -> bool {
+        self.table.has_other_fields()
+    }
+
     fn explain_filter(&self) -> Option<String> {
         self.table.explain_filter()
     }

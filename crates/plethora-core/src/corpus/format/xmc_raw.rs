@@ -5,7 +5,7 @@ use super::super::lines::Lines;
 use super::super::{Content, Label, ReadOptions};
 use super::json_row::{JsonFields, JsonRow, LabelField};
 use super::label_file::LabelFile;
-use super::{RawDocument, Row, RowReader};
+use super::{Format, RawDocument, Row, RowReader};
 use crate::Result;
 
 /// The field of label numbers, which also tells the format.
@@ -28,11 +28,10 @@ impl XmcRaw {
             .label_field
             .clone()
             .unwrap_or_else(|| LABEL_NUMBERS.into());
+        let (text, num_first_texts) = JsonFields::text_fields(Format::XmcRaw, options);
         let fields = JsonFields {
-            text: match options.text_fields.as_slice() {
-                [] => vec!["title".into(), "content".into()],
-                chosen => chosen.to_vec(),
-            },
+            text,
+            num_first_texts,
             labels: vec![LabelField {
                 name: labels,
                 separator: None,

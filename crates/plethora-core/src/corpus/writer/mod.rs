@@ -81,6 +81,14 @@ impl CorpusWriter {
         }
     }
 
+    /// Copies a document of the same format as it was written there, with all its fields; for
+    /// formats of which [`CorpusReader::raw_line`](super::CorpusReader::raw_line) gives lines.
+    pub fn write_raw(&mut self, line: &str) -> Result<()> {
+        self.num_documents += 1;
+        self.main.write(line)?;
+        self.main.write("\n")
+    }
+
     /// Completes all files and gives them their names.
     pub fn finish(self) -> Result<()> {
         let Self {
