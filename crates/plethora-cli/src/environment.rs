@@ -59,7 +59,9 @@ mod tests {
             let is_train = verb.get_name() == "train";
             let is_setting = |long: &&str| *long == SET || SETTINGS.contains(long);
             for arg in verb.get_arguments() {
-                let Some(long) = arg.get_long().filter(|long| !(is_train && is_setting(long)))
+                let Some(long) = arg
+                    .get_long()
+                    .filter(|long| !(is_train && is_setting(long)))
                 else {
                     continue;
                 };

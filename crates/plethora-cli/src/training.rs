@@ -39,7 +39,11 @@ impl Corpus {
     /// The fields that texts come from: those named, or those of the format.
     fn text_fields(&self, format: Format) -> Vec<String> {
         match self.options.text_fields.as_slice() {
-            [] => format.text_fields().iter().map(ToString::to_string).collect(),
+            [] => format
+                .text_fields()
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
             named => named.to_vec(),
         }
     }

@@ -163,7 +163,14 @@ fn other_fields_are_kept_by_a_split_and_their_loss_is_told() {
     assert!(!log(&["split", "books.jsonl", "-o", "parts", "--force"]).contains(told));
     for args in [
         &["convert", "books.jsonl", "books.csv"][..],
-        &["split", "books.jsonl", "-o", "tables", "--out-format", "csv"],
+        &[
+            "split",
+            "books.jsonl",
+            "-o",
+            "tables",
+            "--out-format",
+            "csv",
+        ],
     ] {
         assert!(log(args).contains(told), "{args:?}");
     }

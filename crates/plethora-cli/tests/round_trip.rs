@@ -151,7 +151,10 @@ fn plain_text_from_standard_input_is_a_document_a_line() {
     assert_eq!(lines.len(), 2);
     assert_eq!(lines[1]["id"], "2");
     assert_eq!(lines[1]["predictions"].as_array().unwrap().len(), 2);
-    for (texts, num_documents) in [("Labels, text, and glass\nOn glass, text, b\n", 2), ("text\n", 1)] {
+    for (texts, num_documents) in [
+        ("Labels, text, and glass\nOn glass, text, b\n", 2),
+        ("text\n", 1),
+    ] {
         let mut command = desk.command(&["predict", "model", "-"]);
         let output = command.write_stdin(texts).output().unwrap();
         let lines = json_lines(&String::from_utf8(output.stdout).unwrap());

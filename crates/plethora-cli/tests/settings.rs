@@ -69,11 +69,17 @@ fn variables_of_settings_lose_to_what_is_typed() {
     let mut command = desk.command(&join(&[&["train"], &TRAIN_PART, &DRY_RUN]));
     let output = command.env("PLETHORA_SEED", "many").output().unwrap();
     let message = String::from_utf8(output.stderr).unwrap();
-    assert!(message.contains("PLETHORA_SEED: seed: expected"), "{message}");
+    assert!(
+        message.contains("PLETHORA_SEED: seed: expected"),
+        "{message}"
+    );
     assert_eq!(output.status.code(), Some(2));
     let mut command = desk.command(&["generate", "-n", "5", "-o", "-"]);
     let other = command.env("PLETHORA_SEED", "4").output().unwrap();
-    assert_ne!(other.stdout, desk.run(&["generate", "-n", "5", "-o", "-"]).stdout);
+    assert_ne!(
+        other.stdout,
+        desk.run(&["generate", "-n", "5", "-o", "-"]).stdout
+    );
 }
 
 #[test]

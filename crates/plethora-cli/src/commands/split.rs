@@ -58,14 +58,7 @@ impl SplitArgs {
         let parts = self.parts(session)?;
         let mut reader = self.input.open(&self.data)?;
         let format = self.writing.out_format.unwrap_or_else(|| reader.format());
-        let needs_list = matches!(format, Format::XmcRaw | Format::Text2Text);
-        if needs_list && reader.vocabulary().is_empty() {
-            return Err(UsageError::new(format!(
-                "--out-format: the label numbers of {format} count in a list that all parts \
-                 share, and the input has none; convert it to {format} first"
-            ))
-            .into());
-        }
+        check_label_list(format, &reader)?;
         fs_err::create_dir_all(&self.output).map_err(Error::write(&self.output))?;
         interrupt::install();
         let names = part_names(self.fractions.as_slice().len());
@@ -149,6 +142,18 @@ impl Parts {
             Self::Listed(parts) => usize::from(parts[position]),
         }
     }
+}
+
+/// Refuses formats whose label numbers would differ from part to part.
+fn check_label_list(format: Format, reader: &CorpusReader) -> Result<(), UsageError> {
+    let needs_list = matches!(format, Format::XmcRaw | Format::Text2Text);
+    if needs_list && reader.vocabulary().is_empty() {
+        return Err(UsageError::new(format!(
+            "--out-format: the label numbers of {format} count in a list that all parts \
+             share, and the input has none; convert it to {format} first"
+        )));
+    }
+    Ok(())
 }
 
 fn part_names(num_parts: usize) -> Vec<String> {

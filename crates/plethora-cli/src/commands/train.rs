@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
-use plethora_core::{Error, grouped};
 use plethora_core::artifact::WorkFolder;
 use plethora_core::corpus::{Filter, LabelSpaceBuilder};
+use plethora_core::{Error, grouped};
 use plethora_linear::LinearConfig;
 use serde_json::json;
 

@@ -46,14 +46,8 @@ pub(crate) struct SettingsArgs {
 
 /// The names of all systems for `--help`, the default first.
 pub(crate) fn systems() -> String {
-    let names = RECIPES.map(|(name, _)| name);
-    match names.as_slice() {
-        [default, others @ .., last] => {
-            let others: String = others.iter().map(|name| format!(", {name}")).collect();
-            format!("{default} (default){others} or {last}")
-        }
-        few => few.concat(),
-    }
+    let names = RECIPES.map(|(name, _)| name).join(", ");
+    names.replacen(',', " (default),", 1)
 }
 
 /// One setting as somebody wrote it.

@@ -224,10 +224,7 @@ fn numbers_out_of_range_are_refused() {
             "generate -o new --labels 20",
             "--labels: 20 is not between 100 and 1000000",
         ),
-        (
-            "generate -o new --noise 900",
-            "--noise: 900 is above 200",
-        ),
+        ("generate -o new --noise 900", "--noise: 900 is above 200"),
         (
             "demo --dir new --documents 0",
             "--documents: 0 documents make no catalogue",

@@ -94,7 +94,10 @@ impl JsonFields {
         if row.texts.iter().all(Option::is_none) {
             return Err(self.missing_text(line));
         }
-        if row.texts[..self.num_first_texts].iter().any(Option::is_some) {
+        if row.texts[..self.num_first_texts]
+            .iter()
+            .any(Option::is_some)
+        {
             row.texts.truncate(self.num_first_texts);
         }
         Ok(Some(row))
