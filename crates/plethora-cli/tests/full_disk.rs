@@ -319,10 +319,11 @@ fn files_that_may_not_grow_are_a_full_disk_too() {
     check_failure(&output, TRAIN);
     assert!(disk.names().is_empty());
     // A label with a long name is larger than any tree: it is saving that fails.
-    let vocabulary = format!(
-        "{{\"key\": \"Tides\", \"name\": \"{}\"}}\n",
-        "tide ".repeat(20_000)
-    );
+    let long_name = "tide ".repeat(20_000);
+    let vocabulary: String = ["Tides", "Clocks", "Bees", "Bridges"]
+        .iter()
+        .map(|key| format!("{{\"key\": \"{key}\", \"name\": \"{long_name}\"}}\n"))
+        .collect();
     desk.write("names.jsonl", &vocabulary);
     let with_names = format!("{TRAIN} --vocabulary /DESK/names.jsonl");
     disk.resize(64);
