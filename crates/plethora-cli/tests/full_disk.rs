@@ -319,11 +319,10 @@ fn files_that_may_not_grow_are_a_full_disk_too() {
     check_failure(&output, TRAIN);
     assert!(disk.names().is_empty());
     // A label with a long name is larger than any tree: it is saving that fails.
-    let vocabulary = format!(
-        "{{\"key\": \"Tides\", \"name\": \"{}\"}}\n",
-        "tide ".repeat(20_000)
-    );
-    desk.write("names.jsonl", &vocabulary);
+    let long_name = "tide ".repeat(20_000);
+    let vocabulary = ["Tides", "Clocks", "Bees", "Bridges"]
+        .map(|key| format!("{{\"key\": \"{key}\", \"name\": \"{long_name}\"}}\n"));
+    desk.write("names.jsonl", &vocabulary.concat());
     let with_names = format!("{TRAIN} --vocabulary /DESK/names.jsonl");
     disk.resize(64);
     let told = check_failure(&disk.run(&desk, &with_names), &with_names);
