@@ -320,11 +320,9 @@ fn files_that_may_not_grow_are_a_full_disk_too() {
     assert!(disk.names().is_empty());
     // A label with a long name is larger than any tree: it is saving that fails.
     let long_name = "tide ".repeat(20_000);
-    let vocabulary: String = ["Tides", "Clocks", "Bees", "Bridges"]
-        .iter()
-        .map(|key| format!("{{\"key\": \"{key}\", \"name\": \"{long_name}\"}}\n"))
-        .collect();
-    desk.write("names.jsonl", &vocabulary);
+    let vocabulary = ["Tides", "Clocks", "Bees", "Bridges"]
+        .map(|key| format!("{{\"key\": \"{key}\", \"name\": \"{long_name}\"}}\n"));
+    desk.write("names.jsonl", &vocabulary.concat());
     let with_names = format!("{TRAIN} --vocabulary /DESK/names.jsonl");
     disk.resize(64);
     let told = check_failure(&disk.run(&desk, &with_names), &with_names);
