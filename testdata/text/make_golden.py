@@ -38,6 +38,17 @@ SETTINGS = {
 }
 
 
+def rounded(value):
+    """Twelve significant digits: the last bits depend on the processor."""
+    if isinstance(value, float):
+        return float(f"{value:.12g}")
+    if isinstance(value, dict):
+        return {key: rounded(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [rounded(item) for item in value]
+    return value
+
+
 def rows(matrix):
     matrix.sort_indices()
     return [[[int(c) for c in row.indices], [float(v) for v in row.data]] for row in matrix]
@@ -58,7 +69,7 @@ def main():
     golden = {"train": TRAIN, "test": TEST}
     golden["cases"] = {name: case(settings) for name, settings in SETTINGS.items()}
     path = Path(__file__).with_name("tfidf_golden.json")
-    path.write_text(json.dumps(golden, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(rounded(golden), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
