@@ -6,6 +6,9 @@
 
 mod device;
 mod error;
+mod guard;
+pub mod parameters;
+pub mod train;
 
 pub use device::Device;
 pub use error::{Error, Result};

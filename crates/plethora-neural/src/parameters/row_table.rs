@@ -1,0 +1,63 @@
+//! A table of which a step touches some rows.
+
+use tch::{Device, Kind, Tensor};
+
+/// A matrix with a row a word or a row a label. A step gathers the rows of its batch into a small
+/// leaf, so that gradients, optimizer and clipping see those rows alone.
+#[derive(Debug)]
+pub struct RowTable {
+    name: String,
+    values: Tensor,
+    is_trained: bool,
+}
+
+/// The rows of a [`RowTable`] that a step works with.
+#[derive(Debug)]
+pub struct TableRows {
+    /// Which table of [`Parameters`](super::Parameters).
+    pub table: usize,
+    /// Numbers of the rows, each once.
+    pub rows: Tensor,
+    /// Their values, as a leaf of the graph.
+    pub leaf: Tensor,
+}
+
+impl RowTable {
+    /// A table of these values.
+    ///
+    /// # Shapes
+    /// `values`: rows x width.
+    pub fn new(name: impl Into<String>, values: &Tensor, is_trained: bool, device: Device) -> Self {
+        Self {
+            name: name.into(),
+            values: values.to_device(device).to_kind(Kind::Float).detach(),
+            is_trained,
+        }
+    }
+
+    /// Name in checkpoints and model files.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// All values.
+    pub fn values(&self) -> &Tensor {
+        &self.values
+    }
+
+    /// False where the values stay as they are.
+    pub fn is_trained(&self) -> bool {
+        self.is_trained
+    }
+
+    /// The values of `rows`, which are different ones.
+    pub fn gather(&self, table: usize, rows: &Tensor) -> TableRows {
+        let rows = rows.to_device(self.values.device());
+        let leaf = tch::no_grad(|| self.values.index_select(0, &rows));
+        TableRows {
+            table,
+            rows,
+            leaf: leaf.set_requires_grad(self.is_trained),
+        }
+    }
+}
