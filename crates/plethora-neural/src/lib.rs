@@ -4,11 +4,23 @@
 //! `cargo xtask setup` gets the CPU libraries that this crate links to. The same program uses a GPU
 //! when `LD_LIBRARY_PATH` leads to a CUDA build of the same version, see [`Device`].
 
+mod config;
 mod device;
 mod error;
 mod guard;
 pub mod parameters;
+mod recipe;
+mod systems;
 pub mod train;
 
+pub use config::{
+    AllLabelsConfig, AttentionConfig, BiLstmConfig, CnnConfig, EncoderConfig, HeadConfig,
+    NeuralConfig, PltConfig, VectorStart, VectorsConfig,
+};
 pub use device::Device;
 pub use error::{Error, Result};
+pub use recipe::{PRESETS, RECIPES, recipe};
+pub use systems::{
+    NeuralModel, NeuralParts, NeuralSet, NeuralSetBuilder, NeuralTrainer, RankOptions,
+    ValidationDocuments,
+};
