@@ -11,6 +11,7 @@ mod guard;
 pub mod parameters;
 mod recipe;
 mod systems;
+mod threads;
 pub mod train;
 
 pub use config::{
@@ -24,3 +25,4 @@ pub use systems::{
     NeuralModel, NeuralParts, NeuralSet, NeuralSetBuilder, NeuralTrainer, RankOptions,
     ValidationDocuments,
 };
+pub use threads::set_num_threads;
