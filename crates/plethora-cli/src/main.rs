@@ -9,6 +9,7 @@ mod corpus_check;
 mod data_args;
 mod environment;
 mod evaluation;
+mod explanation;
 mod failure;
 mod figures;
 mod interrupt;

@@ -19,8 +19,10 @@
 //! # }
 //! ```
 
+mod explain;
 mod features;
 mod predictor;
 
+pub use explain::{BIAS, Explanation, Method, SpanWeight, TermContribution};
 pub use plethora_linear::RankOptions;
 pub use predictor::{Predictor, System};
