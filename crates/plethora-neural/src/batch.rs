@@ -49,12 +49,18 @@ impl WordBatch {
     /// The documents with these word rows, which come the longest first.
     pub(crate) fn new(sequences: &[&[u32]]) -> Self {
         let num_words = sequences.first().map_or(0, |sequence| sequence.len());
-        let mut rows: Vec<u32> = sequences.iter().flat_map(|words| words.iter().copied()).collect();
+        let mut rows: Vec<u32> = sequences
+            .iter()
+            .flat_map(|words| words.iter().copied())
+            .collect();
         rows.push(Words::PADDING);
         let (rows, place_of) = numbered(rows);
         let mut words = vec![0_i32; sequences.len() * num_words];
         for (line, sequence) in words.chunks_mut(num_words.max(1)).zip(sequences) {
-            debug_assert!(sequence.len() <= num_words, "documents come the longest first");
+            debug_assert!(
+                sequence.len() <= num_words,
+                "documents come the longest first"
+            );
             for (place, row) in line.iter_mut().zip(*sequence) {
                 *place = place_of[row];
             }
@@ -122,7 +128,9 @@ impl WordBatch {
             }
         }
         let shape = [candidates.len() as i64, width as i64];
-        self.targets = Some(Targets::OfCandidates(Tensor::from_slice(&truth).view(shape)));
+        self.targets = Some(Targets::OfCandidates(
+            Tensor::from_slice(&truth).view(shape),
+        ));
         self
     }
 
@@ -168,7 +176,11 @@ mod tests {
     use super::*;
 
     fn numbers(tensor: &Tensor) -> Vec<i64> {
-        tensor.to_kind(Kind::Int64).flatten(0, -1).try_into().unwrap()
+        tensor
+            .to_kind(Kind::Int64)
+            .flatten(0, -1)
+            .try_into()
+            .unwrap()
     }
 
     #[test]
@@ -177,7 +189,10 @@ mod tests {
         assert_eq!(numbers(&batch.rows), [0, 3, 7, 9]);
         assert_eq!(numbers(&batch.words), [2, 1, 2, 3, 0, 0]);
         assert_eq!(numbers(&batch.lengths), [3, 1]);
-        assert_eq!(numbers(&batch.mask(Device::Cpu).unwrap()), [1, 1, 1, 1, 0, 0]);
+        assert_eq!(
+            numbers(&batch.mask(Device::Cpu).unwrap()),
+            [1, 1, 1, 1, 0, 0]
+        );
         assert!(WordBatch::new(&[&[7], &[9]]).mask(Device::Cpu).is_none());
     }
 

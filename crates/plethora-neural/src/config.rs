@@ -151,7 +151,9 @@ pub struct PltConfig {
 impl NeuralConfig {
     /// Refuses settings that cannot work, naming the key.
     pub fn validate(&self) -> Result<()> {
-        self.words.validate().map_err(|error| below("words", error))?;
+        self.words
+            .validate()
+            .map_err(|error| below("words", error))?;
         check(
             (1..=4096).contains(&self.vectors.width),
             "vectors.width",

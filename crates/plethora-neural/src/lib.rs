@@ -9,10 +9,14 @@ mod config;
 mod device;
 mod encoder;
 mod error;
+#[cfg(test)]
+mod golden;
 mod guard;
 mod head;
+//mod memory_need;
 pub mod parameters;
 mod start;
+//mod systems;
 pub mod train;
 mod word_network;
 
@@ -22,3 +26,8 @@ pub use config::{
 };
 pub use device::Device;
 pub use error::{Error, Result};
+/*pub use systems::{
+    CONFIG_FILE, METRICS_FILE, NeuralModel, NeuralParts, NeuralSet, NeuralSetBuilder, NeuralTrainer,
+    RankOptions, ValidationDocuments,
+};
+*/

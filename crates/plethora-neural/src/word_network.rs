@@ -1,6 +1,5 @@
 //! A network from words to labels: word vectors, an encoder, a head.
 
-use plethora_core::SeedStream;
 use tch::{Device, Kind, Tensor};
 
 use crate::batch::{Targets, WordBatch};
@@ -8,6 +7,7 @@ use crate::config::NeuralConfig;
 use crate::encoder::{Encoder, WordVectors};
 use crate::head::{Head, HeadInput, LabelFacts, Scored};
 use crate::parameters::{DenseParametersBuilder, Parameters, RowTable, TableRows};
+use crate::start::Start;
 use crate::train::{LossScale, Network, Precision};
 use crate::{Result, guard};
 
@@ -29,7 +29,7 @@ pub(crate) struct WordNetwork {
 }
 
 /// What a new network starts from.
-pub(crate) struct NetworkStart<'a> {
+pub(crate) struct NetworkSetup<'a> {
     pub(crate) config: &'a NeuralConfig,
     /// rows x width: the first vectors of all words.
     pub(crate) word_vectors: &'a Tensor,
@@ -37,35 +37,35 @@ pub(crate) struct NetworkStart<'a> {
     /// True where each document brings labels to choose from.
     pub(crate) has_candidates: bool,
     pub(crate) device: Device,
-    pub(crate) seed: SeedStream,
+    pub(crate) start: Start,
 }
 
 impl WordNetwork {
-    pub(crate) fn new(start: &NetworkStart<'_>) -> Self {
-        let config = start.config;
+    pub(crate) fn new(setup: &NetworkSetup<'_>) -> Self {
+        let config = setup.config;
         let mut builder = DenseParametersBuilder::default();
         let encoder = Encoder::new(
             &config.encoder,
             config.vectors.width,
             &mut builder,
-            start.seed.named("encoder"),
+            setup.start.named("encoder"),
         );
         let (mut head, label_rows) = Head::new(
             &config.head,
             encoder.width(),
-            &start.labels,
-            start.has_candidates,
+            &setup.labels,
+            setup.has_candidates,
             &mut builder,
-            start.seed.named("head"),
+            setup.start.named("head"),
         );
         if let Head::Attention(attention) = &mut head {
             attention.set_chunk(config.train.label_chunk);
         }
         let is_trained = config.vectors.trained;
-        let device = start.device;
+        let device = setup.device;
         let mut tables = vec![RowTable::new(
             "words",
-            start.word_vectors,
+            setup.word_vectors,
             is_trained,
             device,
         )];
@@ -77,7 +77,7 @@ impl WordNetwork {
             },
             encoder,
             head,
-            num_labels: start.labels.train_counts.len() as i64,
+            num_labels: setup.labels.train_counts.len() as i64,
             device,
             kind: compute_kind(config.train.precision, device),
             loss: config.train.loss,
@@ -97,9 +97,7 @@ impl WordNetwork {
                 let scored = on_device.scored(&rows);
                 let logits = self.head.logits(&input, &scored);
                 Ok(match &on_device.candidates {
-                    Some((_, filled)) => {
-                        logits.masked_fill(&filled.eq(0.0), f64::NEG_INFINITY)
-                    }
+                    Some((_, filled)) => logits.masked_fill(&filled.eq(0.0), f64::NEG_INFINITY),
                     None => logits,
                 })
             })
@@ -124,6 +122,38 @@ impl WordNetwork {
 
     pub(crate) fn device(&self) -> Device {
         self.device
+    }
+
+    pub(crate) fn num_labels(&self) -> usize {
+        self.num_labels as usize
+    }
+
+    /// Numbers of the attention map that a batch of so many word places makes at a time.
+    pub(crate) fn map_size(&self, places: usize) -> usize {
+        match &self.head {
+            Head::Attention(attention) => {
+                attention.chunk_length(places as i64, self.num_labels, self.device) as usize
+                    * places
+            }
+            Head::AllLabels(_) => 0,
+        }
+    }
+
+    /// Starts from the weights of another network, but for those of the labels, which are others.
+    pub(crate) fn take_over(&mut self, other: &Self) {
+        tch::no_grad(|| {
+            for (name, value) in other.parameters.dense.iter() {
+                let same = self.parameters.dense.iter().find(|(own, _)| *own == name);
+                if let Some((_, own)) = same.filter(|(_, own)| own.size() == value.size())
+                    && !name.starts_with("head.labels")
+                {
+                    own.shallow_clone().copy_(value);
+                }
+            }
+            let words = &self.parameters.tables[WORD_TABLE];
+            let mut words = words.values().shallow_clone();
+            words.copy_(other.parameters.tables[WORD_TABLE].values());
+        });
     }
 
     fn words(&self, batch: &WordBatch) -> TableRows {

@@ -47,7 +47,8 @@ impl WordsConfig {
     }
 }
 
-fn within(key: &str, value: usize, range: RangeInclusive<usize>) -> Result<()> {
+/// Refuses a value outside of `range`.
+pub(super) fn within(key: &str, value: usize, range: RangeInclusive<usize>) -> Result<()> {
     if range.contains(&value) {
         return Ok(());
     }

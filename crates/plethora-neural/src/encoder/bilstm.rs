@@ -1,12 +1,11 @@
 //! A bidirectional LSTM with a learned first state.
 
-use plethora_core::SeedStream;
 use tch::{Kind, Tensor};
 
 use super::WordVectors;
 use crate::config::BiLstmConfig;
 use crate::parameters::{DenseParameters, DenseParametersBuilder, ParameterId};
-use crate::start;
+use crate::start::Start;
 
 /// Gates of an LSTM: input, forget, cell, output.
 const GATES: i64 = 4;
@@ -28,7 +27,7 @@ impl BiLstm {
         config: BiLstmConfig,
         word_width: usize,
         builder: &mut DenseParametersBuilder,
-        seed: SeedStream,
+        start: Start,
     ) -> Self {
         let hidden = config.hidden as i64;
         let word_width = word_width as i64;
@@ -37,7 +36,7 @@ impl BiLstm {
             .map(|shape| shape.iter().product::<i64>())
             .sum();
         let bound = 1.0 / (hidden as f64).sqrt();
-        let weights = start::uniform(&[total], bound, seed.named("lstm"));
+        let weights = start.named("lstm").uniform(&[total], bound);
         let first_state = Tensor::zeros([4, hidden], (Kind::Float, tch::Device::Cpu));
         Self {
             weights: builder.add("encoder.lstm", weights),
@@ -74,7 +73,8 @@ impl BiLstm {
             let beside = vectors.dropout(self.config.word_dropout, words.is_training);
             Tensor::cat(&[states, beside], -1)
         } else {
-            states
+            // Unpacked states lie word by word; heads read them document by document.
+            states.contiguous()
         }
     }
 
@@ -97,12 +97,23 @@ impl BiLstm {
         let shortest = words.lengths.int64_value(&[num_documents - 1]);
         if shortest == num_words {
             let train = words.is_training;
-            return vectors.lstm(&first, &weights, true, 1, 0.0, train, true, true).0;
+            return vectors
+                .lstm(&first, &weights, true, 1, 0.0, train, true, true)
+                .0;
         }
         let (packed, batch_sizes) = vectors.internal_pack_padded_sequence(words.lengths, true);
         let train = words.is_training;
-        let (states, _, _) =
-            Tensor::lstm_data(&packed, &batch_sizes, &first, &weights, true, 1, 0.0, train, true);
+        let (states, _, _) = Tensor::lstm_data(
+            &packed,
+            &batch_sizes,
+            &first,
+            &weights,
+            true,
+            1,
+            0.0,
+            train,
+            true,
+        );
         Tensor::internal_pad_packed_sequence(&states, &batch_sizes, true, 0.0, num_words).0
     }
 

@@ -1,12 +1,11 @@
 //! Convolutions over words with dynamic pooling, as XML-CNN has them.
 
-use plethora_core::SeedStream;
 use tch::{Kind, Tensor};
 
 use super::WordVectors;
 use crate::config::CnnConfig;
 use crate::parameters::{DenseParameters, DenseParametersBuilder, ParameterId};
-use crate::start;
+use crate::start::Start;
 
 /// Filters of several widths; each keeps its strongest answer in each part of a document.
 #[derive(Debug)]
@@ -28,7 +27,7 @@ impl Cnn {
         config: CnnConfig,
         word_width: usize,
         builder: &mut DenseParametersBuilder,
-        seed: SeedStream,
+        start: Start,
     ) -> Self {
         let groups = config
             .windows
@@ -37,9 +36,9 @@ impl Cnn {
             .map(|(number, &window)| {
                 let bound = 1.0 / ((word_width * window) as f64).sqrt();
                 let shape = [config.filters as i64, word_width as i64, window as i64];
-                let seed = seed.named("filters").child(number as u64);
-                let weights = start::uniform(&shape, bound, seed.named("weights"));
-                let bias = start::uniform(&shape[..1], bound, seed.named("bias"));
+                let start = start.named("filters").child(number);
+                let weights = start.named("weights").uniform(&shape, bound);
+                let bias = start.named("bias").uniform(&shape[..1], bound);
                 FilterGroup {
                     window: window as i64,
                     weights: builder.add(format!("encoder.filters.{number}"), weights),
@@ -86,7 +85,11 @@ impl Cnn {
                     .relu();
                 let pools: Vec<Tensor> = outside
                     .iter()
-                    .map(|outside| answers.masked_fill(outside, f64::NEG_INFINITY).amax(2, false))
+                    .map(|outside| {
+                        answers
+                            .masked_fill(outside, f64::NEG_INFINITY)
+                            .amax(2, false)
+                    })
                     .collect();
                 Tensor::stack(&pools, 2).flatten(1, 2)
             })
@@ -99,15 +102,14 @@ impl Cnn {
     fn outside_of_pools(&self, words: &WordVectors<'_>) -> Vec<Tensor> {
         let device = words.vectors.device();
         let lengths = words.lengths.to_device(device).view([-1, 1, 1]);
-        let places = Tensor::arange(words.vectors.size()[1], (Kind::Int64, device)).view([1, 1, -1]);
+        let places =
+            Tensor::arange(words.vectors.size()[1], (Kind::Int64, device)).view([1, 1, -1]);
         let pools = self.config.pools as i64;
         (0..pools)
             .map(|pool| {
                 let from = (&lengths * pool).divide_scalar_mode(pools, "floor");
                 let to = (&lengths * (pool + 1) + (pools - 1)).divide_scalar_mode(pools, "floor");
-                places
-                    .lt_tensor(&from)
-                    .logical_or(&places.ge_tensor(&to))
+                places.lt_tensor(&from).logical_or(&places.ge_tensor(&to))
             })
             .collect()
     }

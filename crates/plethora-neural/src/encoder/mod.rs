@@ -4,11 +4,11 @@
 mod bilstm;
 mod cnn;
 
-use plethora_core::SeedStream;
 use tch::{Kind, Tensor};
 
 use crate::config::EncoderConfig;
 use crate::parameters::{DenseParameters, DenseParametersBuilder};
+use crate::start::Start;
 
 pub(crate) use bilstm::BiLstm;
 pub(crate) use cnn::Cnn;
@@ -44,14 +44,14 @@ impl Encoder {
         config: &EncoderConfig,
         width: usize,
         builder: &mut DenseParametersBuilder,
-        seed: SeedStream,
+        start: Start,
     ) -> Self {
         match config {
             EncoderConfig::Bilstm(config) => {
-                Self::BiLstm(BiLstm::new(config.clone(), width, builder, seed))
+                Self::BiLstm(BiLstm::new(config.clone(), width, builder, start))
             }
             EncoderConfig::Cnn(config) => {
-                Self::Cnn(Cnn::new(config.clone(), width, builder, seed))
+                Self::Cnn(Cnn::new(config.clone(), width, builder, start))
             }
         }
     }

@@ -1,7 +1,6 @@
 //! One document vector, and an output layer over all labels: XML-CNN's head, and with states pooled
 //! by their maximum XML-RNN's.
 
-use plethora_core::SeedStream;
 use tch::{Kind, Reduction, Tensor};
 
 use super::layers::Layer;
@@ -9,7 +8,7 @@ use super::{HeadInput, LabelFacts};
 use crate::config::AllLabelsConfig;
 use crate::encoder::Encoded;
 use crate::parameters::{DenseParametersBuilder, ParameterId};
-use crate::start;
+use crate::start::Start;
 
 /// Fully connected layers and an output layer.
 #[derive(Debug)]
@@ -27,12 +26,12 @@ impl AllLabels {
         width: usize,
         labels: &LabelFacts<'_>,
         builder: &mut DenseParametersBuilder,
-        seed: SeedStream,
+        start: Start,
     ) -> Self {
-        let layers = Layer::stack(&config.layers, width, builder, seed);
+        let layers = Layer::stack(&config.layers, width, builder, start);
         let last = config.layers.last().copied().unwrap_or(width) as i64;
         let shape = [labels.train_counts.len() as i64, last];
-        let outputs = start::glorot(shape, seed.named("outputs"));
+        let outputs = start.named("outputs").glorot(shape);
         Self {
             layers,
             dropout: config.dropout,
@@ -50,12 +49,8 @@ impl AllLabels {
         scale: f64,
     ) -> Tensor {
         let logits = self.logits(input, encoded);
-        let loss = logits.binary_cross_entropy_with_logits::<Tensor>(
-            targets,
-            None,
-            None,
-            Reduction::Sum,
-        );
+        let loss =
+            logits.binary_cross_entropy_with_logits::<Tensor>(targets, None, None, Reduction::Sum);
         (&loss * scale).backward();
         loss.detach()
     }

@@ -5,16 +5,13 @@
 //! W m = Σ softmax(w·h) (W h): the states are taken through W once for all labels. That halves the
 //! work, and nothing of size documents x labels x state is ever made.
 
-use plethora_core::SeedStream;
 use tch::{Device, Kind, Reduction, Tensor};
 
 use super::layers::Layer;
 use super::{HeadInput, LabelFacts, Scored};
 use crate::config::AttentionConfig;
-use crate::parameters::{
-    DenseParameters, DenseParametersBuilder, ParameterId, RowTable,
-};
-use crate::start;
+use crate::parameters::{DenseParameters, DenseParametersBuilder, ParameterId, RowTable};
+use crate::start::Start;
 
 /// Numbers of an attention map (documents x labels x words) that are computed at a time on a GPU:
 /// 512 MiB in 32 bits, of which a few copies live at a time.
@@ -66,12 +63,12 @@ impl Attention {
         labels: &LabelFacts<'_>,
         has_candidates: bool,
         builder: &mut DenseParametersBuilder,
-        seed: SeedStream,
+        start: Start,
     ) -> (Self, Option<Tensor>) {
-        let rows = label_rows(&config, width, labels, seed);
-        let layers = Layer::stack(&config.layers, width, builder, seed);
+        let rows = label_rows(&config, width, labels, start);
+        let layers = Layer::stack(&config.layers, width, builder, start);
         let last = *config.layers.last().expect("validated: there is a layer");
-        let output = Layer::new("head.output", last, 1, builder, seed);
+        let output = Layer::new("head.output", last, 1, builder, start);
         let num_labels = labels.train_counts.len() as i64;
         let (labels, table) = if has_candidates {
             (None, Some(rows))
@@ -179,25 +176,32 @@ impl Attention {
         }
     }
 
-    /// Starts and lengths of the runs of labels that are computed together.
-    fn chunks(&self, states: &Tensor, num_scored: i64) -> impl Iterator<Item = (i64, i64)> + use<> {
-        let places = states.size()[0] * states.size()[1];
-        let map_size = if states.device() == Device::Cpu {
+    /// Labels that are computed together at most, for so many word places of a batch.
+    pub(crate) fn chunk_length(&self, places: i64, num_scored: i64, device: Device) -> i64 {
+        let map_size = if device == Device::Cpu {
             MAP_SIZE_CPU
         } else {
             MAP_SIZE_GPU
         };
-        let most = match self.chunk {
+        match self.chunk {
             0 => (map_size / places.max(1)).clamp(64, num_scored.max(64)),
             chunk => chunk,
-        };
+        }
+    }
+
+    /// Starts and lengths of the runs of labels that are computed together.
+    fn chunks(&self, states: &Tensor, num_scored: i64) -> impl Iterator<Item = (i64, i64)> + use<> {
+        let places = states.size()[0] * states.size()[1];
+        let most = self.chunk_length(places, num_scored, states.device());
         // Chunks of equal size: a short last one would cost as much in launches.
         let num_chunks = (num_scored + most - 1) / most.max(1);
         let length = (num_scored + num_chunks - 1) / num_chunks.max(1);
-        (0..num_chunks).map(move |number| {
-            let start = number * length;
-            (start, length.min(num_scored - start))
-        }).filter(|&(_, length)| length > 0)
+        (0..num_chunks)
+            .map(move |number| {
+                let start = number * length;
+                (start, length.min(num_scored - start))
+            })
+            .filter(|&(_, length)| length > 0)
     }
 
     /// How strongly each label attends to each word.
@@ -212,10 +216,13 @@ impl Attention {
                 // over neighbours in memory.
                 let vectors = rows.narrow(1, 0, self.width);
                 let flat = read.states.view([num_documents * num_words, self.width]);
-                let scores = vectors
-                    .matmul(&flat.transpose(0, 1))
-                    .view([-1, num_documents, num_words]);
-                bar(scores, read.barrier.as_ref()).softmax(-1, None).transpose(0, 1)
+                let scores =
+                    vectors
+                        .matmul(&flat.transpose(0, 1))
+                        .view([-1, num_documents, num_words]);
+                bar(scores, read.barrier.as_ref())
+                    .softmax(-1, None)
+                    .transpose(0, 1)
             }
             LabelRows::OfDocuments(rows) => {
                 let vectors = rows.narrow(2, 0, self.width);
@@ -235,7 +242,10 @@ impl Attention {
         for layer in &self.layers[1..] {
             hidden = layer.forward(read.parameters, &hidden).relu();
         }
-        let mut logits = self.output.forward(read.parameters, &hidden).squeeze_dim(-1);
+        let mut logits = self
+            .output
+            .forward(read.parameters, &hidden)
+            .squeeze_dim(-1);
         let (rows, column_dim) = match rows {
             LabelRows::Shared(rows) => (rows, 1),
             LabelRows::OfDocuments(rows) => (rows, 2),
@@ -355,20 +365,23 @@ fn label_rows(
     config: &AttentionConfig,
     width: usize,
     labels: &LabelFacts<'_>,
-    seed: SeedStream,
+    start: Start,
 ) -> Tensor {
     let num_labels = labels.train_counts.len() as i64;
     let shape = [num_labels, width as i64];
     let attention = if config.start_spread > 0.0 {
-        start::normal(&shape, config.start_spread, seed.named("attention"))
+        start.named("attention").normal(&shape, config.start_spread)
     } else {
-        start::glorot(shape, seed.named("attention"))
+        start.named("attention").glorot(shape)
     };
     let mut columns = vec![attention];
     if config.label_outputs {
         // At zero a label starts with the shared output and departs from it as it learns.
         let last = *config.layers.last().expect("validated: there is a layer") as i64;
-        columns.push(Tensor::zeros([num_labels, last], (Kind::Float, Device::Cpu)));
+        columns.push(Tensor::zeros(
+            [num_labels, last],
+            (Kind::Float, Device::Cpu),
+        ));
     }
     if config.label_bias {
         columns.push(labels.log_odds().unsqueeze(1));

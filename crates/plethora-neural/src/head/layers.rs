@@ -1,10 +1,9 @@
 //! Fully connected layers.
 
-use plethora_core::SeedStream;
 use tch::{Device, Kind, Tensor};
 
 use crate::parameters::{DenseParameters, DenseParametersBuilder, ParameterId};
-use crate::start;
+use crate::start::Start;
 
 /// A fully connected layer.
 #[derive(Debug, Clone, Copy)]
@@ -20,9 +19,9 @@ impl Layer {
         inputs: usize,
         outputs: usize,
         builder: &mut DenseParametersBuilder,
-        seed: SeedStream,
+        start: Start,
     ) -> Self {
-        let weights = start::glorot([outputs as i64, inputs as i64], seed.named(name));
+        let weights = start.named(name).glorot([outputs as i64, inputs as i64]);
         let bias = Tensor::zeros([outputs as i64], (Kind::Float, Device::Cpu));
         Self {
             weights: builder.add(format!("{name}.weight"), weights),
@@ -35,12 +34,12 @@ impl Layer {
         widths: &[usize],
         mut inputs: usize,
         builder: &mut DenseParametersBuilder,
-        seed: SeedStream,
+        start: Start,
     ) -> Vec<Self> {
         let mut layers = Vec::new();
         for (number, &width) in widths.iter().enumerate() {
             let name = format!("head.layer.{number}");
-            layers.push(Self::new(&name, inputs, width, builder, seed));
+            layers.push(Self::new(&name, inputs, width, builder, start));
             inputs = width;
         }
         layers

@@ -5,15 +5,15 @@ mod all_labels;
 mod attention;
 mod layers;
 
-use plethora_core::SeedStream;
 use tch::Tensor;
 
 use crate::config::HeadConfig;
 use crate::encoder::Encoded;
 use crate::parameters::{DenseParameters, DenseParametersBuilder, RowTable, TableRows};
+use crate::start::Start;
 
 pub(crate) use all_labels::AllLabels;
-pub(crate) use attention::{Attention, LabelRows};
+pub(crate) use attention::Attention;
 
 /// What a head needs to know of the labels to start.
 pub(crate) struct LabelFacts<'a> {
@@ -80,16 +80,22 @@ impl Head {
         labels: &LabelFacts<'_>,
         has_candidates: bool,
         builder: &mut DenseParametersBuilder,
-        seed: SeedStream,
+        start: Start,
     ) -> (Self, Option<Tensor>) {
         match config {
             HeadConfig::Attention(config) => {
-                let (head, table) =
-                    Attention::new(config.clone(), width, labels, has_candidates, builder, seed);
+                let (head, table) = Attention::new(
+                    config.clone(),
+                    width,
+                    labels,
+                    has_candidates,
+                    builder,
+                    start,
+                );
                 (Self::Attention(head), table)
             }
             HeadConfig::AllLabels(config) => {
-                let head = AllLabels::new(config, width, labels, builder, seed);
+                let head = AllLabels::new(config, width, labels, builder, start);
                 (Self::AllLabels(head), None)
             }
         }

@@ -1,0 +1,45 @@
+//! How much memory training will take, told before the first step.
+
+use crate::config::{EncoderConfig, HeadConfig, NeuralConfig};
+use crate::train::{Averaging, Network as _, Precision};
+use crate::word_network::WordNetwork;
+
+/// Copies of an encoder's states that live at once in a step: gates, states, dropout and their
+/// gradients.
+const COPIES_OF_STATES: usize = 14;
+
+/// Copies of an attention map and of what comes out of it: scores, softmax and their gradients.
+const COPIES_OF_MAP: usize = 4;
+
+/// Bytes that training the network takes at most, about: weights with all that the optimizer keeps
+/// of them, and one batch of documents of `max_length` words.
+pub(crate) fn memory_need(network: &WordNetwork, config: &NeuralConfig, max_length: usize) -> u64 {
+    let train = &config.train;
+    let parameters = network.parameters();
+    // Value, gradient, two moments, the best weights, and the average.
+    let copies = 5 + usize::from(train.averaging != Averaging::None);
+    let tables: usize = parameters
+        .tables
+        .iter()
+        .map(|table| table.values().numel())
+        .sum();
+    let weights = (parameters.dense.len() + tables) * copies * 4;
+    let bytes = match train.precision {
+        Precision::F32 => 4,
+        Precision::Bf16 => 2,
+        Precision::Auto if network.device() == tch::Device::Cpu => 4,
+        Precision::Auto => 2,
+    };
+    let places = train.batch_size * max_length;
+    let states = match &config.encoder {
+        EncoderConfig::Bilstm(lstm) => config.vectors.width + 2 * lstm.hidden,
+        EncoderConfig::Cnn(cnn) => config.vectors.width + cnn.windows.len() * cnn.filters,
+    };
+    let map = match &config.head {
+        HeadConfig::Attention(_) => network.map_size(places),
+        HeadConfig::AllLabels(_) => 0,
+    };
+    let scores = train.batch_size * network.num_labels() * 4 * 4;
+    let activations = (places * states * COPIES_OF_STATES + map * COPIES_OF_MAP) * bytes;
+    (weights + activations + scores) as u64
+}
