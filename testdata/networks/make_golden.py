@@ -25,6 +25,13 @@ def draw(*shape):
     return (torch.rand(*shape) * 2 - 1).mul(0.6).float().double().requires_grad_()
 
 
+def word_vectors():
+    """The padding is zero."""
+    vectors = draw(WORDS, WIDTH)
+    vectors.data[0] = 0
+    return vectors
+
+
 def lstm_parameters():
     rows = 4 * HIDDEN
     names = ["w_ih", "w_hh", "w_ih_reverse", "w_hh_reverse", "b_ih", "b_hh", "b_ih_reverse", "b_hh_reverse"]
@@ -82,7 +89,7 @@ def attention_logits(h, rows, layers, output, label_outputs, label_bias):
 
 
 def attention_case(widths, skip, label_outputs, label_bias, candidates):
-    words = draw(WORDS, WIDTH)
+    words = word_vectors()
     lstm, first_state = lstm_parameters()
     width = 2 * HIDDEN + (WIDTH if skip else 0)
     layers, inputs = [], width
@@ -126,7 +133,7 @@ def xml_rnn_case():
     lstm, first_state = lstm_parameters()
     encode = lambda vectors: states(vectors, lstm, first_state).max(0).values
     parameters = {"encoder.lstm": list(lstm.values()), "encoder.first_state": [first_state]}
-    return all_labels_case(encode, parameters, 2 * HIDDEN, draw(WORDS, WIDTH), 4, {})
+    return all_labels_case(encode, parameters, 2 * HIDDEN, word_vectors(), 4, {})
 
 
 def xml_cnn_case():
@@ -146,7 +153,7 @@ def xml_cnn_case():
         parameters[f"encoder.filters.{number}"] = [weight]
         parameters[f"encoder.filter_bias.{number}"] = [bias]
     settings = {"windows": windows, "filters": filters, "pools": pools}
-    return all_labels_case(encode, parameters, len(windows) * filters * pools, draw(WORDS, WIDTH), 4, settings)
+    return all_labels_case(encode, parameters, len(windows) * filters * pools, word_vectors(), 4, settings)
 
 
 def finish(settings, parameters, logits, candidates):
