@@ -16,26 +16,20 @@ pub(super) fn dot(left: &[f32], right: &[f32]) -> f32 {
     let (right, _) = right.as_chunks::<LANES>();
     let mut sums = [0.0; LANES];
     for (left, right) in left.iter().zip(right) {
-        for ((sum, left), right) in sums.iter_mut().zip(left).zip(right) {
-            *sum += left * right;
+        for lane in 0..LANES {
+            sums[lane] += left[lane] * right[lane];
         }
     }
-    let (low, high) = sums.split_at(LANES / 2);
-    let halves = low.iter().zip(high).map(|(low, high)| low + high);
-    halves.sum()
+    sums.iter().sum()
 }
 
 /// Moves `output` by `step` towards `input`, and notes in `movement` how far `input` is to move
 /// towards what `output` was.
 pub(super) fn learn(input: &[f32], output: &mut [f32], movement: &mut [f32], step: f32) {
-    let (input, _) = input.as_chunks::<LANES>();
-    let (output, _) = output.as_chunks_mut::<LANES>();
-    let (movement, _) = movement.as_chunks_mut::<LANES>();
+    // Loops over whole slices: within chunks the compiler shuffles single numbers instead.
     for ((input, output), movement) in input.iter().zip(output).zip(movement) {
-        for ((input, output), movement) in input.iter().zip(output).zip(movement) {
-            *movement += step * *output;
-            *output += step * input;
-        }
+        *movement += step * *output;
+        *output += step * input;
     }
 }
 

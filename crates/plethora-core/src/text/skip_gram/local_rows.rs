@@ -81,7 +81,7 @@ impl LocalRows {
         &mut self.values[slot as usize * self.stride..][..self.stride]
     }
 
-    /// Sorts the copies by row, for [`copies_in`](Self::copies_in).
+    /// Sorts the copies by row; needed before [`copies_in`](Self::copies_in).
     pub(super) fn sort(&mut self) {
         self.copied.sort_unstable();
     }

@@ -2,14 +2,14 @@
 //! (Mikolov et al. 2013), for where no pretrained vectors are at hand.
 //!
 //! The usual way to use several threads, all writing into one table without locks, gives another
-//! result each time. Here a round has up to [`MAX_SHARDS`](plan::MAX_SHARDS) shards of some
-//! thousand words; each learns on copies of the rows it meets, and afterwards a row becomes the
-//! mean of its copies. Shards are so small that only very frequent words meet more than one, so
-//! little is lost in the mean, and nothing depends on how many threads there are.
+//! result each time. Here a round has a fixed number of shards of a few hundred words; each learns
+//! on copies of the rows it meets, and afterwards each row moves by what its copies have moved
+//! (`merge.rs`). How many threads work on the shards changes nothing.
 
 mod config;
 mod kernel;
 mod local_rows;
+mod merge;
 mod noise;
 mod plan;
 mod shard;

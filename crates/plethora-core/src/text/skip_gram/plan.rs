@@ -8,10 +8,12 @@ use crate::IndexRows;
 pub(super) const MAX_SHARDS: usize = 16;
 
 /// Words of a task: enough to outweigh copying rows, and so few that shards seldom meet in a row.
-const WORDS_PER_TASK_D: usize = 2048;
+/// On 0.8 million words of law texts, 59 % of the ten nearest words are also gensim's, as with a
+/// single shard; with tasks of 2,048 words it is 47 %.
+const WORDS_PER_TASK: usize = 256;
 
-/// Tasks that an epoch has for each of its shards at least; with fewer, the mean of shards would
-/// take the place of learning.
+/// Tasks that an epoch has for each of its shards at least; with fewer, shards would learn nothing
+/// from each other.
 const ROUNDS_PER_EPOCH: usize = 16;
 
 /// A part of a document.
@@ -35,7 +37,6 @@ impl Plan {
     /// Cuts `sequences` into tasks of about equally many words.
     pub(super) fn new(sequences: &IndexRows) -> Self {
         let (mut pieces, mut task_ends) = (Vec::new(), Vec::new());
-        #[allow(non_snake_case)] let WORDS_PER_TASK: usize = std::env::var("TASK").map(|s| s.parse().unwrap()).unwrap_or(WORDS_PER_TASK_D);
         let mut room = WORDS_PER_TASK;
         for (document, sequence) in (0..).zip(sequences.rows()) {
             let mut start = 0;
@@ -57,7 +58,7 @@ impl Plan {
         if room < WORDS_PER_TASK {
             task_ends.push(pieces.len());
         }
-        let num_shards = (task_ends.len() / ROUNDS_PER_EPOCH).clamp(1, std::env::var("SHARDS").map(|s| s.parse().unwrap()).unwrap_or(MAX_SHARDS));
+        let num_shards = (task_ends.len() / ROUNDS_PER_EPOCH).clamp(1, MAX_SHARDS);
         Self {
             pieces,
             task_ends,
@@ -103,7 +104,7 @@ mod tests {
 
     #[test]
     fn tasks_hold_every_word_once_and_in_order() {
-        let documents = [3, 0, 5000, 1, 2047, 1, 900];
+        let documents = [3, 0, 700, 1, 255, 1, 90];
         let mut next = 0;
         let sequences: IndexRows = documents
             .iter()
@@ -113,7 +114,7 @@ mod tests {
             })
             .collect();
         let plan = Plan::new(&sequences);
-        assert_eq!((plan.num_tasks(), plan.num_shards()), (4, 1));
+        assert_eq!((plan.num_tasks(), plan.num_shards()), (5, 1));
         let mut seen = Vec::new();
         for task in 0..plan.num_tasks() {
             let before = seen.len();
@@ -127,8 +128,8 @@ mod tests {
     fn few_words_are_learnt_one_after_another() {
         let shards =
             |num_words: u32| Plan::new(&std::iter::once(0..num_words).collect()).num_shards();
-        assert_eq!(shards(10_000), 1);
-        assert_eq!(shards(100_000), 3);
+        assert_eq!(shards(4_000), 1);
+        assert_eq!(shards(13_000), 3);
         assert_eq!(shards(5_000_000), MAX_SHARDS);
     }
 }
