@@ -16,9 +16,7 @@ use crate::config::{
 use crate::head::LabelFacts;
 use crate::parameters::TableRows;
 use crate::start::Start;
-use crate::train::{
-    Averaging, Clip, LossScale, Network as _, Precision, Schedule, TrainConfig,
-};
+use crate::train::{Averaging, Clip, LossScale, Network as _, Precision, Schedule, TrainConfig};
 use crate::word_network::{NetworkSetup, WordNetwork};
 
 /// Largest error of a number against the largest number of its kind.
@@ -197,8 +195,10 @@ fn batch(golden: &Golden, case: &Case, documents: &[usize]) -> WordBatch {
     match &case.candidates {
         None => batch.with_labels(truth),
         Some(all) => {
-            let candidates: Vec<Vec<u32>> =
-                documents.iter().map(|&number| all[number].clone()).collect();
+            let candidates: Vec<Vec<u32>> = documents
+                .iter()
+                .map(|&number| all[number].clone())
+                .collect();
             batch
                 .with_candidates(&candidates)
                 .with_truth(&candidates, truth)
@@ -211,7 +211,10 @@ fn assert_close(found: &[f64], expected: &[f64], what: &str) {
     let largest = expected.iter().fold(1e-3, |max: f64, &x| max.max(x.abs()));
     for (place, (found, expected)) in found.iter().zip(expected).enumerate() {
         let error = (found - expected).abs() / largest;
-        assert!(error < TOLERANCE, "{what}[{place}]: {found} is not {expected}");
+        assert!(
+            error < TOLERANCE,
+            "{what}[{place}]: {found} is not {expected}"
+        );
     }
 }
 

@@ -13,10 +13,10 @@ mod error;
 mod golden;
 mod guard;
 mod head;
-//mod memory_need;
+mod memory_need;
 pub mod parameters;
 mod start;
-//mod systems;
+mod systems;
 pub mod train;
 mod word_network;
 
@@ -26,8 +26,7 @@ pub use config::{
 };
 pub use device::Device;
 pub use error::{Error, Result};
-/*pub use systems::{
-    CONFIG_FILE, METRICS_FILE, NeuralModel, NeuralParts, NeuralSet, NeuralSetBuilder, NeuralTrainer,
-    RankOptions, ValidationDocuments,
+pub use systems::{
+    CONFIG_FILE, METRICS_FILE, NeuralModel, NeuralParts, NeuralSet, NeuralSetBuilder,
+    NeuralTrainer, RankOptions, ValidationDocuments,
 };
-*/

@@ -118,11 +118,7 @@ fn best(scores: &Tensor, keep: usize) -> (Tensor, Tensor) {
     scores.topk(keep, 1, true, true)
 }
 
-fn to_beams(
-    scores: &Tensor,
-    places: &Tensor,
-    item_of: impl Fn(usize, usize) -> u32,
-) -> Vec<Beam> {
+fn to_beams(scores: &Tensor, places: &Tensor, item_of: impl Fn(usize, usize) -> u32) -> Vec<Beam> {
     let width = scores.size()[1].max(1) as usize;
     let scores: Vec<f32> = flat(&scores.to_kind(Kind::Float));
     let places: Vec<i64> = flat(places);

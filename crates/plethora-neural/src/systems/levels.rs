@@ -164,7 +164,10 @@ impl Item {
 
 /// One more than the highest number.
 fn highest(numbers: &[u32]) -> usize {
-    numbers.iter().max().map_or(0, |&number| number as usize + 1)
+    numbers
+        .iter()
+        .max()
+        .map_or(0, |&number| number as usize + 1)
 }
 
 #[cfg(test)]

@@ -213,7 +213,11 @@ impl Run<'_> {
         }
         let train = self.train_config(stage.level);
         let need = memory_need(&network, config, set.words.config().max_length);
-        check_memory(self.trainer.device, need, &["train.batch_size", "words.max_length"])?;
+        check_memory(
+            self.trainer.device,
+            need,
+            &["train.batch_size", "words.max_length"],
+        )?;
         let batches = LevelBatches {
             sequences: &set.sequences,
             documents: self.documents,

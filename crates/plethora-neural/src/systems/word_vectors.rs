@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use plethora_core::text::{Words, WordVectors, train_skip_gram};
+use plethora_core::text::{WordVectors, Words, train_skip_gram};
 use plethora_core::{Error, Progress, SeedStream};
 use tch::{Device, Kind, Tensor};
 
@@ -50,9 +50,7 @@ pub(crate) fn first_vectors(
         vectors = vectors.index_copy_(0, &Tensor::from_slice(&rows), &values);
     }
     let padding = Tensor::zeros([config.width as i64], (Kind::Float, Device::Cpu));
-    vectors
-        .select(0, i64::from(Words::PADDING))
-        .copy_(&padding);
+    vectors.select(0, i64::from(Words::PADDING)).copy_(&padding);
     Ok(vectors)
 }
 
