@@ -7,7 +7,7 @@ use tch::{Device, Kind, Tensor};
 
 /// Documents of one step, the longest first, on the processor.
 #[derive(Debug)]
-pub struct WordBatch {
+pub(crate) struct WordBatch {
     /// The rows of the word table that occur, rising; the first is the padding.
     pub(crate) rows: Tensor,
     /// documents x words: places in `rows`.

@@ -15,6 +15,7 @@ mod guard;
 mod head;
 mod memory_need;
 pub mod parameters;
+mod recipe;
 mod start;
 mod systems;
 pub mod train;
@@ -26,6 +27,7 @@ pub use config::{
 };
 pub use device::Device;
 pub use error::{Error, Result};
+pub use recipe::{PRESETS, RECIPES, recipe};
 pub use systems::{
     CONFIG_FILE, METRICS_FILE, NeuralModel, NeuralParts, NeuralSet, NeuralSetBuilder,
     NeuralTrainer, RankOptions, ValidationDocuments,

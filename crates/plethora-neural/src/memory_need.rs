@@ -1,7 +1,8 @@
 //! How much memory training will take, told before the first step.
 
+use crate::Device;
 use crate::config::{EncoderConfig, HeadConfig, NeuralConfig};
-use crate::train::{Averaging, Network as _, Precision};
+use crate::train::{Network as _, Precision, memory};
 use crate::word_network::WordNetwork;
 
 /// Copies of an encoder's states that live at once in a step: gates, states, dropout and their
@@ -11,26 +12,18 @@ const COPIES_OF_STATES: usize = 14;
 /// Copies of an attention map and of what comes out of it: scores, softmax and their gradients.
 const COPIES_OF_MAP: usize = 4;
 
-/// Bytes that training the network takes at most, about: weights with all that the optimizer keeps
-/// of them, and one batch of documents of `max_length` words.
-pub(crate) fn memory_need(network: &WordNetwork, config: &NeuralConfig, max_length: usize) -> u64 {
+/// Bytes that training the network takes at most, about: the weights with all that is kept of them,
+/// and one batch of the longest documents.
+pub(crate) fn memory_need(network: &WordNetwork, config: &NeuralConfig, device: Device) -> u64 {
     let train = &config.train;
-    let parameters = network.parameters();
-    // Value, gradient, two moments, the best weights, and the average.
-    let copies = 5 + usize::from(train.averaging != Averaging::None);
-    let tables: usize = parameters
-        .tables
-        .iter()
-        .map(|table| table.values().numel())
-        .sum();
-    let weights = (parameters.dense.len() + tables) * copies * 4;
+    let weights = memory::trainer_bytes(train, network.parameters(), device);
     let bytes = match train.precision {
         Precision::F32 => 4,
         Precision::Bf16 => 2,
-        Precision::Auto if network.device() == tch::Device::Cpu => 4,
+        Precision::Auto if device == Device::Cpu => 4,
         Precision::Auto => 2,
     };
-    let places = train.batch_size * max_length;
+    let places = train.batch_size * config.words.max_length;
     let states = match &config.encoder {
         EncoderConfig::Bilstm(lstm) => config.vectors.width + 2 * lstm.hidden,
         EncoderConfig::Cnn(cnn) => config.vectors.width + cnn.windows.len() * cnn.filters,
@@ -41,5 +34,5 @@ pub(crate) fn memory_need(network: &WordNetwork, config: &NeuralConfig, max_leng
     };
     let scores = train.batch_size * network.num_labels() * 4 * 4;
     let activations = (places * states * COPIES_OF_STATES + map * COPIES_OF_MAP) * bytes;
-    (weights + activations + scores) as u64
+    weights + (activations + scores) as u64
 }

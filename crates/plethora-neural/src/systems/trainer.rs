@@ -21,7 +21,7 @@ use crate::config::NeuralConfig;
 use crate::head::LabelFacts;
 use crate::memory_need::memory_need;
 use crate::start::Start;
-use crate::train::{Network as _, TrainConfig, Trainer, check_memory};
+use crate::train::{TrainConfig, Trainer, memory};
 use crate::word_network::{NetworkSetup, WordNetwork};
 use crate::{Device, Error, Result};
 
@@ -212,12 +212,9 @@ impl Run<'_> {
             network.take_over(previous);
         }
         let train = self.train_config(stage.level);
-        let need = memory_need(&network, config, set.words.config().max_length);
-        check_memory(
-            self.trainer.device,
-            need,
-            &["train.batch_size", "words.max_length"],
-        )?;
+        let device = self.trainer.device;
+        let need = memory_need(&network, config, device);
+        memory::check(device, need, &["train.batch_size", "words.max_length"])?;
         let batches = LevelBatches {
             sequences: &set.sequences,
             documents: self.documents,
