@@ -47,7 +47,7 @@ pub struct TrainConfig {
     pub validate_every: f64,
     /// Validations without gain after which training stops; 0 never stops.
     pub patience: usize,
-    /// Minutes between two checkpoints.
+    /// Minutes between two checkpoints; 0 saves one after each step.
     pub checkpoint_minutes: f64,
     /// Labels whose attention is computed together; 0 chooses by the memory.
     pub label_chunk: usize,

@@ -163,6 +163,16 @@ mod tests {
     }
 
     #[test]
+    #[should_panic(expected = "cannot learn")]
+    fn panic_of_the_consumer_ends_the_thread() {
+        let maker = Documents::default();
+        let _: Result<()> = prefetch(&plan(), &maker, 0, |steps| {
+            steps.recv().unwrap();
+            panic!("cannot learn")
+        });
+    }
+
+    #[test]
     #[should_panic(expected = "cannot make batch 5")]
     fn panic_of_the_maker_is_not_swallowed() {
         let maker = Documents {

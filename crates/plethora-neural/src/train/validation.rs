@@ -5,7 +5,8 @@ use crate::Result;
 
 /// Measures a network in the course of training.
 pub trait Validator<N: Network> {
-    /// Measures the network with the weights that it has now. Gradients are off.
+    /// Measures the network with the weights that it has now. Gradients are off. The stage of the
+    /// progress is that of training and goes on.
     fn validate(&mut self, network: &N) -> Result<Validation>;
 }
 
