@@ -1,4 +1,4 @@
-//! Networks against values of PyTorch: `testdata/networks/make_golden.py` made them from the
+//! Networks against values of `PyTorch`: `testdata/networks/make_golden.py` made them from the
 //! formulas, without the rearrangements that this crate is fast by.
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use crate::config::{
 use crate::head::LabelFacts;
 use crate::parameters::TableRows;
 use crate::start::Start;
-use crate::train::{Averaging, Clip, LossScale, Network as _, Precision, Schedule, TrainConfig};
+use crate::train::{Network as _, Precision, TrainConfig, example_config};
 use crate::word_network::{NetworkSetup, WordNetwork};
 
 /// Largest error of a number against the largest number of its kind.
@@ -64,33 +64,6 @@ struct Settings {
 
 fn golden() -> Golden {
     serde_json::from_str(include_str!("../../../testdata/networks/golden.json")).unwrap()
-}
-
-fn train_config() -> TrainConfig {
-    TrainConfig {
-        epochs: 1,
-        batch_size: 4,
-        accumulate: 1,
-        loss: LossScale::Sum,
-        learning_rate: 1e-3,
-        label_rate: 1.0,
-        weight_decay: 0.0,
-        schedule: Schedule::Constant,
-        warm_up: 0.0,
-        clip: Clip::None,
-        clip_norm: 1.0,
-        averaging: Averaging::None,
-        averaging_start: 0.0,
-        averaging_every: 1,
-        averaging_decay: 0.9,
-        precision: Precision::F32,
-        valid_share: 0.0,
-        valid_max: 0,
-        validate_every: 1.0,
-        patience: 0,
-        checkpoint_minutes: 1.0,
-        label_chunk: 0,
-    }
 }
 
 fn config(name: &str, settings: &Settings, sizes: Sizes) -> NeuralConfig {
@@ -148,7 +121,10 @@ fn config(name: &str, settings: &Settings, sizes: Sizes) -> NeuralConfig {
         encoder,
         head,
         plt: None,
-        train: train_config(),
+        train: TrainConfig {
+            precision: Precision::F32,
+            ..example_config()
+        },
     }
 }
 

@@ -30,5 +30,5 @@ pub use error::{Error, Result};
 pub use recipe::{PRESETS, RECIPES, recipe};
 pub use systems::{
     CONFIG_FILE, METRICS_FILE, NeuralModel, NeuralParts, NeuralSet, NeuralSetBuilder,
-    NeuralTrainer, RankOptions, ValidationDocuments,
+    NeuralTrainer, RankOptions, SpanWeights, ValidationDocuments,
 };

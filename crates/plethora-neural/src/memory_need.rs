@@ -2,7 +2,7 @@
 
 use crate::Device;
 use crate::config::{EncoderConfig, HeadConfig, NeuralConfig};
-use crate::train::{Network as _, Precision, memory};
+use crate::train::{Network as _, memory};
 use crate::word_network::WordNetwork;
 
 /// Copies of an encoder's states that live at once in a step: gates, states, dropout and their
@@ -17,12 +17,7 @@ const COPIES_OF_MAP: usize = 4;
 pub(crate) fn memory_need(network: &WordNetwork, config: &NeuralConfig, device: Device) -> u64 {
     let train = &config.train;
     let weights = memory::trainer_bytes(train, network.parameters(), device);
-    let bytes = match train.precision {
-        Precision::F32 => 4,
-        Precision::Bf16 => 2,
-        Precision::Auto if device == Device::Cpu => 4,
-        Precision::Auto => 2,
-    };
+    let bytes = network.bytes_per_number();
     let places = train.batch_size * config.words.max_length;
     let states = match &config.encoder {
         EncoderConfig::Bilstm(lstm) => config.vectors.width + 2 * lstm.hidden,

@@ -69,7 +69,9 @@ impl WordNetwork {
             is_trained,
             device,
         )];
-        tables.extend(label_rows.map(|rows| RowTable::new("labels", &rows, true, device)));
+        tables.extend(
+            label_rows.map(|rows| RowTable::new("labels", &rows, true, device).of_labels()),
+        );
         Self {
             parameters: Parameters {
                 dense: builder.finish(device),
@@ -120,8 +122,9 @@ impl WordNetwork {
         })
     }
 
-    pub(crate) fn device(&self) -> Device {
-        self.device
+    /// Bytes of a number that is computed with.
+    pub(crate) fn bytes_per_number(&self) -> usize {
+        self.kind.elt_size_in_bytes()
     }
 
     pub(crate) fn num_labels(&self) -> usize {

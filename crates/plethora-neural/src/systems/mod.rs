@@ -15,7 +15,7 @@ mod training_set;
 mod validation_documents;
 mod word_vectors;
 
-pub use model::{NeuralModel, RankOptions};
+pub use model::{NeuralModel, RankOptions, SpanWeights};
 pub use save::{CONFIG_FILE, METRICS_FILE, NeuralParts};
 pub use trainer::NeuralTrainer;
 pub use training_set::{NeuralSet, NeuralSetBuilder};

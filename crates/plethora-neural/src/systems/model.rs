@@ -28,6 +28,9 @@ pub struct RankOptions {
     pub beam: Option<usize>,
 }
 
+/// Byte ranges of a text with the weight that a label gives to each.
+pub type SpanWeights = Vec<(Range<usize>, f32)>;
+
 /// A trained system.
 #[derive(Debug)]
 pub struct NeuralModel {
@@ -155,11 +158,7 @@ impl NeuralModel {
 
     /// How strongly a label attends to each word of a text: byte ranges with weights that sum to
     /// one, a mean over the trees. Absent for systems without attention.
-    pub fn attention(
-        &self,
-        text: &str,
-        label: LabelId,
-    ) -> Result<Option<Vec<(Range<usize>, f32)>>> {
+    pub fn attention(&self, text: &str, label: LabelId) -> Result<Option<SpanWeights>> {
         let spans = self.words.spans(text);
         let rows: Vec<u32> = spans.iter().map(|&(row, _)| row).collect();
         let batch = WordBatch::new(&[&rows]);

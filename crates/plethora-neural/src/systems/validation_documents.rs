@@ -37,12 +37,12 @@ impl ValidationDocuments {
         let labels: Vec<u32> = document
             .labels
             .iter()
-            .map(|key| match set.space.id(key) {
-                Some(id) => id.0,
-                None => {
-                    let next = known + self.unseen.len() as u32;
-                    *self.unseen.entry(key.clone()).or_insert(next)
+            .map(|key| {
+                if let Some(id) = set.space.id(key) {
+                    return id.0;
                 }
+                let next = known + self.unseen.len() as u32;
+                *self.unseen.entry(key.clone()).or_insert(next)
             })
             .collect();
         self.labels.push(labels);
