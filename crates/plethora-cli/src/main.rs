@@ -7,6 +7,7 @@ mod catalogue_files;
 mod commands;
 mod corpus_check;
 mod data_args;
+mod device_args;
 mod environment;
 mod evaluation;
 mod explanation;

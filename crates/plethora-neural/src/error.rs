@@ -69,6 +69,19 @@ impl From<tch::TchError> for Error {
     }
 }
 
+/// For programs that show failures of all crates alike.
+impl From<Error> for plethora_core::Error {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Core(error) => error,
+            Error::UnknownDevice(_) | Error::NoCudaLibrary { .. } | Error::NoCudaDevice { .. } => {
+                Self::config("device", error.to_string())
+            }
+            other => Self::Compute(other.to_string()),
+        }
+    }
+}
+
 /// libtorch appends a backtrace to its messages.
 pub(crate) fn first_line(message: &str) -> String {
     message.lines().next().unwrap_or_default().to_owned()

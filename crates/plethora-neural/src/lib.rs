@@ -18,6 +18,7 @@ pub mod parameters;
 mod recipe;
 mod start;
 mod systems;
+mod threads;
 pub mod train;
 mod word_network;
 
@@ -32,3 +33,4 @@ pub use systems::{
     CONFIG_FILE, METRICS_FILE, NeuralModel, NeuralParts, NeuralSet, NeuralSetBuilder,
     NeuralTrainer, RankOptions, SpanWeights, ValidationDocuments,
 };
+pub use threads::set_num_threads;

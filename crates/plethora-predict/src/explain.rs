@@ -88,6 +88,8 @@ impl Predictor {
                 let tfidf = self.tfidf().ok_or_else(without_words)?;
                 Ok(explain_linear(model, tfidf, text, label))
             }
+            #[cfg(feature = "torch")]
+            System::Neural(model) => explain_neural(self, model, text, label),
         }
     }
 }
@@ -128,6 +130,46 @@ fn explain_linear(model: &LinearModel, tfidf: &TfIdf, text: &str, label: LabelId
         spans: spans_of(&found.features, tfidf, text),
         terms,
     }
+}
+
+/// Attention says where a label looks, not whether what it finds speaks for it.
+#[cfg(feature = "torch")]
+fn explain_neural(
+    predictor: &Predictor,
+    model: &plethora_neural::NeuralModel,
+    text: &str,
+    label: LabelId,
+) -> Result<Explanation> {
+    let Some(places) = model.attention(text, label)? else {
+        return Err(Error::Data(format!(
+            "{} has no attention, so there is nothing to explain a label with",
+            predictor.details().system
+        )));
+    };
+    let options = plethora_neural::RankOptions {
+        top_k: predictor.labels().len(),
+        beam: None,
+    };
+    let rankings = model.rank(&[text], options)?;
+    let ranked = rankings
+        .iter()
+        .flatten()
+        .find(|scored| scored.label == label);
+    Ok(Explanation {
+        label,
+        // A label that the beam does not reach is not ranked at all.
+        score: ranked.map_or(0.0, |scored| scored.score),
+        method: Method::Attention,
+        spans: places
+            .into_iter()
+            .map(|(place, weight)| SpanWeight {
+                start: place.start,
+                end: place.end,
+                weight,
+            })
+            .collect(),
+        terms: Vec::new(),
+    })
 }
 
 /// The places of terms, each with an equal share of what its term contributes.

@@ -1,7 +1,6 @@
 //! `explain`: which words of a text speak for a label.
 
-use std::env;
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -9,6 +8,7 @@ use plethora_core::corpus::{Content, Document, Output};
 use plethora_core::{Error, LabelId};
 use plethora_predict::{Predictor, RankOptions};
 
+use crate::device_args::DeviceArgs;
 use crate::explanation::{ExplanationReport, TextStyle, find_label};
 use crate::failure::UsageError;
 use crate::{bounds, results};
@@ -72,6 +72,9 @@ pub(crate) struct ExplainArgs {
     /// Replace the output file if it exists
     #[arg(long)]
     force: bool,
+
+    #[command(flatten)]
+    device: DeviceArgs,
 }
 
 impl ExplainArgs {
@@ -79,7 +82,7 @@ impl ExplainArgs {
     pub(crate) fn run(&self) -> anyhow::Result<()> {
         self.check_output()?;
         let text = self.read_text()?;
-        let predictor = Predictor::open(&self.model)?;
+        let predictor = self.device.open(&self.model)?;
         if !predictor.details().takes_text {
             let message = "was trained on features, not on texts: there are no words to explain";
             return Err(Error::model(&self.model, message).into());
@@ -175,14 +178,10 @@ impl ExplainArgs {
         })
     }
 
-    /// Colours only where somebody sees them and has not asked for none.
     fn style(&self) -> TextStyle {
-        let is_unwanted = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
-            || env::var_os("TERM").is_some_and(|value| value == "dumb");
-        if self.output.is_none() && io::stdout().is_terminal() && !is_unwanted {
-            TextStyle::Coloured
-        } else {
-            TextStyle::Plain
+        match self.output {
+            None => TextStyle::of_stdout(),
+            Some(_) => TextStyle::Plain,
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Explanations as text: words marked by colours, or by numbers where there are none.
 
+use std::env;
 use std::fmt::Write as _;
+use std::io::{self, IsTerminal};
 
 use plethora_core::one_field;
 use plethora_predict::{BIAS, Method, TermContribution};
@@ -34,7 +36,28 @@ pub(crate) enum TextStyle {
     Plain,
 }
 
+impl TextStyle {
+    /// Colours only where somebody sees them and has not asked for none.
+    pub(crate) fn of_stdout() -> Self {
+        let is_unwanted = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+            || env::var_os("TERM").is_some_and(|value| value == "dumb");
+        if io::stdout().is_terminal() && !is_unwanted {
+            Self::Coloured
+        } else {
+            Self::Plain
+        }
+    }
+}
+
 impl ExplanationReport<'_> {
+    /// The text alone, marked for the first label.
+    pub(crate) fn marked_text(&self, style: TextStyle) -> String {
+        match self.labels.first() {
+            Some(label) => label.marked(self.text, style),
+            None => printable(self.text).into_owned(),
+        }
+    }
+
     /// For each label the marked text, then the strongest terms or places.
     pub(crate) fn to_text(&self, style: TextStyle) -> String {
         let labels = self.labels.iter();
