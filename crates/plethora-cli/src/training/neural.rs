@@ -32,14 +32,12 @@ impl Family for NeuralConfig {
         let trainer = NeuralTrainer {
             set: &set,
             valid: valid.as_ref(),
-            config: self,
             device: job.device,
         };
         let work = job.open_work(&trainer.fingerprint()?, session)?;
         let model = trainer.run(&work, session.progress())?;
         seconds.add("training", started.elapsed().as_secs_f64());
         let details = NeuralParts {
-            config: self,
             space: &set.space,
             text_fields: &text_fields,
             num_documents: set.labels_of_documents.num_rows() as u64,
@@ -70,7 +68,6 @@ impl Family for NeuralConfig {
         };
         let details = trained.predictor.details();
         let parts = NeuralParts {
-            config: self,
             space: trained.predictor.labels(),
             text_fields: &details.text_fields,
             num_documents: details.num_documents,
@@ -134,7 +131,7 @@ fn read_validation(
     set: &NeuralSet,
     session: &Session,
 ) -> Result<ValidationDocuments> {
-    let mut valid = ValidationDocuments::new(set);
+    let mut valid = ValidationDocuments::new();
     let mut reader = corpus.open()?;
     let mut num_documents = 0_u64;
     let mut has_labels = false;
