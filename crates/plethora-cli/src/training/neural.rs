@@ -32,6 +32,7 @@ impl Family for NeuralConfig {
         let trainer = NeuralTrainer {
             set: &set,
             valid: valid.as_ref(),
+            config: self,
             device: job.device,
         };
         let work = job.open_work(&trainer.fingerprint()?, session)?;
