@@ -153,7 +153,7 @@ impl NeuralConfig {
     pub fn validate(&self) -> Result<()> {
         self.words
             .validate()
-            .map_err(|error| below("words", error))?;
+            .map_err(|error| renamed("text", "words", error))?;
         check(
             (1..=4096).contains(&self.vectors.width),
             "vectors.width",
@@ -165,6 +165,10 @@ impl NeuralConfig {
             "vectors.skip_gram.width",
             "must equal vectors.width",
         )?;
+        self.vectors
+            .skip_gram
+            .validate()
+            .map_err(|error| below("vectors", error))?;
         self.encoder.validate()?;
         self.head.validate()?;
         check(
@@ -274,6 +278,17 @@ fn check_share(value: f64, key: &str) -> Result<()> {
         key,
         "must be a number from 0 to below 1",
     )
+}
+
+/// The error of a part that goes by another name here.
+fn renamed(from: &str, to: &str, error: Error) -> Error {
+    match error {
+        Error::Config { key, message } => {
+            let rest = key.strip_prefix(from).unwrap_or(&key);
+            Error::config(format!("{to}{rest}"), message)
+        }
+        other => other,
+    }
 }
 
 /// The error of a part, with the key as the whole has it.

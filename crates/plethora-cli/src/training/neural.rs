@@ -39,7 +39,6 @@ impl Family for NeuralConfig {
         let model = trainer.run(&work, session.progress())?;
         seconds.add("training", started.elapsed().as_secs_f64());
         let details = NeuralParts {
-            config: self,
             space: &set.space,
             text_fields: &text_fields,
             num_documents: set.labels_of_documents.num_rows() as u64,
@@ -70,7 +69,6 @@ impl Family for NeuralConfig {
         };
         let details = trained.predictor.details();
         let parts = NeuralParts {
-            config: self,
             space: trained.predictor.labels(),
             text_fields: &details.text_fields,
             num_documents: details.num_documents,
@@ -134,7 +132,7 @@ fn read_validation(
     set: &NeuralSet,
     session: &Session,
 ) -> Result<ValidationDocuments> {
-    let mut valid = ValidationDocuments::new(set);
+    let mut valid = ValidationDocuments::new();
     let mut reader = corpus.open()?;
     let mut num_documents = 0_u64;
     let mut has_labels = false;

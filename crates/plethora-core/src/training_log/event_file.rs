@@ -72,6 +72,13 @@ impl EventFile {
     }
 }
 
+impl EventFile {
+    /// Our event files of a folder, oldest first.
+    pub(super) fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
+        files_in(folder)
+    }
+}
+
 fn wall_time() -> f64 {
     // A clock before 1970 is wrong, but no reason to stop training.
     let since = SystemTime::now().duration_since(UNIX_EPOCH);

@@ -89,6 +89,20 @@ impl TrainingLog {
         self.events.add(record.step, record.values)
     }
 
+    /// Copies the log of one folder, if it has one, into another.
+    ///
+    /// # Errors
+    /// [`Error::Write`] where the copy cannot be written.
+    pub fn copy(from: &Path, to: &Path) -> Result<()> {
+        let metrics = from.join(METRICS_FILE);
+        let metrics = metrics.is_file().then_some(metrics);
+        for file in EventFile::files_in(from)?.into_iter().chain(metrics) {
+            let copy = to.join(file.file_name().unwrap_or_default());
+            std::fs::copy(&file, &copy).map_err(Error::write(&copy))?;
+        }
+        Ok(())
+    }
+
     /// The names of the files within the folder.
     pub fn file_names(&self) -> Vec<String> {
         vec![METRICS_FILE.to_owned(), self.events.name()]

@@ -178,6 +178,6 @@ mod tests {
         assert_eq!(floats(&parameters.gradient(a)), [0.0, 0.0]);
         let _ = tch::no_grad(|| parameters.values().shallow_clone().g_add_scalar_(1.0));
         assert_eq!(floats(parameters.get(b)), [4.0, 5.0]);
-        assert_eq!(parameters.label_matrices().collect::<Vec<_>>(), [2..4]);
+        assert_eq!(parameters.label_matrices().next(), Some(2..4));
     }
 }

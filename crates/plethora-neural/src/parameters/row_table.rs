@@ -9,6 +9,7 @@ pub struct RowTable {
     name: String,
     values: Tensor,
     is_trained: bool,
+    is_label_matrix: bool,
 }
 
 /// The rows of a [`RowTable`] that a step works with.
@@ -32,6 +33,15 @@ impl RowTable {
             name: name.into(),
             values: values.to_device(device).to_kind(Kind::Float).detach(),
             is_trained,
+            is_label_matrix: false,
+        }
+    }
+
+    /// The table as one with a row for each label, which may learn at a rate of its own.
+    pub fn of_labels(self) -> Self {
+        Self {
+            is_label_matrix: true,
+            ..self
         }
     }
 
@@ -48,6 +58,11 @@ impl RowTable {
     /// False where the values stay as they are.
     pub fn is_trained(&self) -> bool {
         self.is_trained
+    }
+
+    /// True where the rows are labels.
+    pub fn is_label_matrix(&self) -> bool {
+        self.is_label_matrix
     }
 
     /// The values of `rows`, which are different ones.

@@ -47,7 +47,7 @@ pub struct TrainConfig {
     pub validate_every: f64,
     /// Validations without gain after which training stops; 0 never stops.
     pub patience: usize,
-    /// Minutes between two checkpoints.
+    /// Minutes between two checkpoints; 0 saves one after each step.
     pub checkpoint_minutes: f64,
     /// Labels whose attention is computed together; 0 chooses by the memory.
     pub label_chunk: usize,
@@ -173,5 +173,34 @@ impl TrainConfig {
             "checkpoint_minutes",
             "must be a number from 0",
         )
+    }
+}
+
+/// Settings that tests change where they need to.
+#[cfg(test)]
+pub(crate) fn example_config() -> TrainConfig {
+    TrainConfig {
+        epochs: 1,
+        batch_size: 8,
+        accumulate: 1,
+        loss: LossScale::Sum,
+        learning_rate: 0.01,
+        label_rate: 1.0,
+        weight_decay: 0.0,
+        schedule: Schedule::Constant,
+        warm_up: 0.0,
+        clip: Clip::None,
+        clip_norm: 1.0,
+        averaging: Averaging::None,
+        averaging_start: 0.5,
+        averaging_every: 1,
+        averaging_decay: 0.9,
+        precision: Precision::F32,
+        valid_share: 0.1,
+        valid_max: 100,
+        validate_every: 1.0,
+        patience: 0,
+        checkpoint_minutes: 10.0,
+        label_chunk: 0,
     }
 }

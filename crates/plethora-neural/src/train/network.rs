@@ -35,6 +35,7 @@ pub trait BatchMaker: Sync {
     /// Length of a document, for batches of similar ones.
     fn length(&self, document: usize) -> usize;
 
-    /// The batch of these documents.
+    /// The batch of these documents. It must follow from them alone: libtorch's random numbers are
+    /// those of the step that is computed meanwhile.
     fn make(&self, documents: &[u32]) -> Self::Batch;
 }

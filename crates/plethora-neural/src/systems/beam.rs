@@ -1,0 +1,153 @@
+//! From documents to their best items, level by level.
+
+use plethora_core::IndexRows;
+use tch::{Kind, Tensor};
+
+use super::levels::Levels;
+use crate::Result;
+use crate::batch::{WordBatch, longest_first};
+use crate::word_network::WordNetwork;
+
+/// Word places (documents x longest document) that are read together in prediction.
+const PLACES_PER_BATCH: usize = 1 << 15;
+
+/// Documents that are read together at most.
+const DOCUMENTS_PER_BATCH: usize = 256;
+
+/// The best items of one document at one level, best first.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Beam {
+    pub(crate) items: Vec<u32>,
+    /// Logarithm of the probability of the path to each item.
+    pub(crate) log_scores: Vec<f32>,
+}
+
+/// A network of one level, ready to rank its items.
+pub(crate) struct LevelRanker<'a> {
+    pub(crate) network: &'a WordNetwork,
+    pub(crate) levels: &'a Levels,
+    pub(crate) level: usize,
+    /// Items kept a document.
+    pub(crate) keep: usize,
+}
+
+impl LevelRanker<'_> {
+    /// The best items of each document. `above` has the beams of the level above, for all but the
+    /// first level. `after_batch` may stop the work.
+    pub(crate) fn rank(
+        &self,
+        sequences: &IndexRows,
+        above: Option<&[Beam]>,
+        mut after_batch: impl FnMut(usize) -> Result<()>,
+    ) -> Result<Vec<Beam>> {
+        let all: Vec<u32> = (0..sequences.num_rows() as u32).collect();
+        let sorted = longest_first(&all, sequences);
+        let mut beams = vec![Beam::default(); sorted.len()];
+        let mut rest = sorted.as_slice();
+        while let Some(&longest) = rest.first() {
+            let num_words = sequences.row(longest as usize).len().max(1);
+            let count = (PLACES_PER_BATCH / num_words).clamp(1, DOCUMENTS_PER_BATCH);
+            let (documents, later) = rest.split_at(count.min(rest.len()));
+            rest = later;
+            let ranked = self.rank_batch(documents, sequences, above)?;
+            for (&document, beam) in documents.iter().zip(ranked) {
+                beams[document as usize] = beam;
+            }
+            after_batch(documents.len())?;
+        }
+        Ok(beams)
+    }
+
+    fn rank_batch(
+        &self,
+        documents: &[u32],
+        sequences: &IndexRows,
+        above: Option<&[Beam]>,
+    ) -> Result<Vec<Beam>> {
+        let words: Vec<&[u32]> = documents
+            .iter()
+            .map(|&document| sequences.row(document as usize))
+            .collect();
+        let batch = WordBatch::new(&words);
+        let Some(above) = above else {
+            let logits = self.network.logits(&batch)?;
+            let (scores, items) = best(&logits.log_sigmoid(), self.keep);
+            return Ok(to_beams(&scores, &items, |_, item| item as u32));
+        };
+        let beams = documents.iter().map(|&document| &above[document as usize]);
+        let (candidates, path_scores) = self.candidates(beams);
+        let batch = batch.with_candidates(&candidates);
+        let logits = self.network.logits(&batch)?;
+        let path = padded(&path_scores, logits.size()[1]).to_device(logits.device());
+        let (scores, places) = best(&(logits.log_sigmoid() + path), self.keep);
+        let mut ranked = to_beams(&scores, &places, |document, place| {
+            candidates[document].get(place).copied().unwrap_or(u32::MAX)
+        });
+        for beam in &mut ranked {
+            // Filling has no score; it comes last.
+            let end = beam.items.partition_point(|&item| item != u32::MAX);
+            beam.items.truncate(end);
+            beam.log_scores.truncate(end);
+        }
+        Ok(ranked)
+    }
+
+    /// The children of the items of each beam, and the score of the path to each.
+    fn candidates<'b>(
+        &self,
+        beams: impl Iterator<Item = &'b Beam>,
+    ) -> (Vec<Vec<u32>>, Vec<Vec<f32>>) {
+        beams
+            .map(|beam| {
+                let mut candidates = Vec::new();
+                let mut path_scores = Vec::new();
+                for (&item, &score) in beam.items.iter().zip(&beam.log_scores) {
+                    let children = self.levels.children(self.level - 1, item);
+                    candidates.extend_from_slice(children);
+                    path_scores.extend(children.iter().map(|_| score));
+                }
+                (candidates, path_scores)
+            })
+            .unzip()
+    }
+}
+
+/// The `keep` best of each row: scores and places.
+fn best(scores: &Tensor, keep: usize) -> (Tensor, Tensor) {
+    let keep = (keep as i64).min(scores.size()[1]);
+    scores.topk(keep, 1, true, true)
+}
+
+fn to_beams(scores: &Tensor, places: &Tensor, item_of: impl Fn(usize, usize) -> u32) -> Vec<Beam> {
+    let width = scores.size()[1].max(1) as usize;
+    let scores: Vec<f32> = flat(&scores.to_kind(Kind::Float));
+    let places: Vec<i64> = flat(places);
+    scores
+        .chunks(width)
+        .zip(places.chunks(width))
+        .enumerate()
+        .map(|(document, (scores, places))| Beam {
+            items: places
+                .iter()
+                .map(|&place| item_of(document, place as usize))
+                .collect(),
+            log_scores: scores.to_vec(),
+        })
+        .collect()
+}
+
+fn flat<T: tch::kind::Element + Clone + Default>(tensor: &Tensor) -> Vec<T> {
+    let mut values = vec![T::default(); tensor.numel()];
+    let length = values.len();
+    tensor.contiguous().copy_data(&mut values, length);
+    values
+}
+
+/// Rows of different lengths as a matrix; behind its end a row is zero.
+fn padded(rows: &[Vec<f32>], width: i64) -> Tensor {
+    let mut values = vec![0.0_f32; rows.len() * width as usize];
+    for (line, row) in values.chunks_mut(width.max(1) as usize).zip(rows) {
+        line[..row.len()].copy_from_slice(row);
+    }
+    Tensor::from_slice(&values).view([rows.len() as i64, width])
+}
