@@ -29,6 +29,7 @@ pub(super) struct Adam {
     /// Parts of the dense buffer and the multiple of the step size at which each learns.
     segments: Vec<(Range<i64>, f64)>,
     label_rate: f64,
+    word_rate: f64,
     weight_decay: f64,
 }
 
@@ -39,6 +40,7 @@ impl Adam {
             second: parameters.trained().zeros_like(),
             segments: segments(&parameters.dense, config.label_rate),
             label_rate: config.label_rate,
+            word_rate: config.word_rate,
             weight_decay: config.weight_decay,
         }
     }
@@ -89,7 +91,7 @@ impl Adam {
         let factor = if table.is_label_matrix() {
             self.label_rate
         } else {
-            1.0
+            self.word_rate
         };
         rule.at(factor).apply(
             values.shallow_clone(),
@@ -191,6 +193,7 @@ mod tests {
     struct Golden {
         rate: f64,
         label_rate: f64,
+    word_rate: f64,
         weight_decay: f64,
         dense: Case,
         labels: Case,

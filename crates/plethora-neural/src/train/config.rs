@@ -19,6 +19,9 @@ pub struct TrainConfig {
     pub learning_rate: f64,
     /// Step size of matrices with a row a label, as a multiple of the others'.
     pub label_rate: f64,
+    /// Step size of word vectors, as a multiple of the others'. A step moves the words of its batch
+    /// alone, so that rare words take few steps; longer ones make up for it.
+    pub word_rate: f64,
     /// Share by which a step shrinks weights, times the step size.
     pub weight_decay: f64,
     /// How the step size goes on after the warm-up.
@@ -141,6 +144,7 @@ impl TrainConfig {
         for (value, key) in [
             (self.learning_rate, "learning_rate"),
             (self.label_rate, "label_rate"),
+            (self.word_rate, "word_rate"),
             (self.clip_norm, "clip_norm"),
             (self.validate_every, "validate_every"),
         ] {
@@ -186,6 +190,7 @@ pub(crate) fn example_config() -> TrainConfig {
         loss: LossScale::Sum,
         learning_rate: 0.01,
         label_rate: 1.0,
+        word_rate: 1.0,
         weight_decay: 0.0,
         schedule: Schedule::Constant,
         warm_up: 0.0,
