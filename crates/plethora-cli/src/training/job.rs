@@ -54,6 +54,7 @@ impl TrainingJob {
     pub(crate) fn run(&self, session: &Session) -> Result<TrainingReport> {
         let started = Instant::now();
         ModelWriter::check_target(&self.output, self.replaces)?;
+        self.config.family().check(self)?;
         // Mistakes in the second corpus show before hours are spent on the first.
         let valid = self.valid.as_ref().map(Corpus::open).transpose()?;
         let mut trained = self.config.family().train(self, session)?;

@@ -20,8 +20,22 @@ use crate::data_args::{in_file, no_labels};
 use crate::session::Session;
 
 impl Family for NeuralConfig {
+    fn check(&self, job: &TrainingJob) -> Result<()> {
+        job.device.open()?;
+        if !self.vectors.file.is_empty() {
+            let path = Path::new(&self.vectors.file);
+            std::fs::File::open(path).map_err(Error::read(path))?;
+        }
+        match &job.valid {
+            Some(corpus) if corpus.path.as_os_str() == "-" => Err(Error::config(
+                "--valid",
+                "must be a file: neural systems read it during training and again after it",
+            )),
+            _ => Ok(()),
+        }
+    }
+
     fn train(&self, job: &TrainingJob, session: &Session) -> Result<Trained> {
-        check_inputs(self, job)?;
         let mut seconds = Seconds::default();
         let (set, text_fields) = read(self, job, session, &mut seconds)?;
         let started = Instant::now();
@@ -79,22 +93,6 @@ impl Family for NeuralConfig {
 
     fn resume_point(&self) -> &'static str {
         "the last checkpoint"
-    }
-}
-
-/// Finds what is missing before hours are spent on the rest.
-fn check_inputs(config: &NeuralConfig, job: &TrainingJob) -> Result<()> {
-    job.device.open()?;
-    if !config.vectors.file.is_empty() {
-        let path = Path::new(&config.vectors.file);
-        std::fs::File::open(path).map_err(Error::read(path))?;
-    }
-    match &job.valid {
-        Some(corpus) if corpus.path.as_os_str() == "-" => Err(Error::config(
-            "--valid",
-            "must be a file: neural systems read it during training and again after it",
-        )),
-        _ => Ok(()),
     }
 }
 
