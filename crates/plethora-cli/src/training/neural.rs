@@ -109,18 +109,20 @@ fn read(
     let mut builder = NeuralSetBuilder::new(config)?;
     let read = job.read(session, |document| {
         check_text(&document, &config.system)?;
-        Ok(builder.add(document)?)
+        builder.add(document)
     })?;
-    progress.finish(&format!("{} documents", read.num_documents));
-    seconds.add("reading", started.elapsed().as_secs_f64());
-    let started = Instant::now();
-    progress.start("words", None);
     let set = builder
         .finish(&read.labels)
-        .map_err(|error| in_file(error.into(), &job.data.path))?;
+        .map_err(|error| in_file(error, &job.data.path))?;
     job.tell(&read, &set.space, set.num_without_labels);
-    progress.finish(&format!("{} labels", set.space.len()));
-    seconds.add("words", started.elapsed().as_secs_f64());
+    progress.finish(&format!(
+        "{} documents, {} labels, {} words",
+        read.num_documents,
+        set.space.len(),
+        set.words.vocabulary().len()
+    ));
+    seconds.add("reading", started.elapsed().as_secs_f64() - set.words_s);
+    seconds.add("words", set.words_s);
     Ok((set, job.data.text_fields(read.reader.format())))
 }
 
@@ -138,7 +140,7 @@ fn read_validation(
     while let Some(document) = reader.next().transpose()? {
         has_labels |= !document.labels.is_empty();
         check_text(&document, "the system")
-            .and_then(|()| Ok(valid.add(set, &document)?))
+            .and_then(|()| valid.add(set, &document))
             .map_err(|error| in_file(error, &corpus.path))?;
         num_documents += 1;
         session.progress().advance(1);
