@@ -15,7 +15,8 @@ use refusal::{BAD_DATA, USAGE, refuse};
 use serde_json::Value;
 use support::{Desk, TEST_PART, TRAIN_PART, join};
 
-/// Networks so small that an epoch takes no time.
+/// Networks so small that an epoch takes no time. One thread: those of several tests on a few
+/// processors would wait for each other.
 const SMALL: [&str; 16] = [
     "--set",
     "vectors.width=16",
@@ -32,7 +33,7 @@ const SMALL: [&str; 16] = [
     "--seed",
     "3",
     "-j",
-    "2",
+    "1",
 ];
 
 /// What makes the encoder of a system small.
@@ -83,14 +84,18 @@ fn every_system_trains_evaluates_predicts_and_tells_about_itself() {
         assert!(names.any(|name| name.starts_with("events.out.tfevents.")));
         assert!(!desk.file(&format!("{system}.training")).exists());
 
-        let metrics = desk.succeed(&join(&[&["eval", system], &TEST_PART, &["--json", "-q"]]));
+        let metrics = desk.succeed(&join(&[
+            &["eval", system],
+            &TEST_PART,
+            &["--json", "-q", "-j", "1"],
+        ]));
         let precision = json(&metrics)["P@5"].as_f64().unwrap();
         assert!((0.0..=1.0).contains(&precision), "{system}: {precision}");
 
         let lines = desk.succeed(&join(&[
             &["predict", system],
             &TEST_PART,
-            &["-k", "3", "-q"],
+            &["-k", "3", "-q", "-j", "1"],
         ]));
         for line in lines.lines() {
             let predictions = json(line)["predictions"].clone();
@@ -130,7 +135,17 @@ fn attention_explains_a_label_and_its_absence_is_told() {
         desk.succeed(&train_args(system, system, &["-q"]));
     }
     let text = "A history of harbours and their lighthouses";
-    let explained = ["explain", "attentionxml", text, "-k", "1", "-f", "json"];
+    let explained = [
+        "explain",
+        "attentionxml",
+        text,
+        "-k",
+        "1",
+        "-f",
+        "json",
+        "-j",
+        "1",
+    ];
     let explanation = json(&desk.succeed(&explained))["explanations"][0].clone();
     assert_eq!(explanation["method"], "attention", "{explanation}");
     let message = desk.fail(BAD_DATA, &["explain", "xml-cnn", text]);

@@ -15,6 +15,13 @@ use crate::open_system::open_system;
 use crate::prepared::Prepared;
 
 /// The trained part of a model. A new family of systems is one more arm.
+#[cfg_attr(
+    feature = "torch",
+    expect(
+        clippy::large_enum_variant,
+        reason = "a program has one or two of them"
+    )
+)]
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum System {

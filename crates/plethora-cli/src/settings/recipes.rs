@@ -108,12 +108,11 @@ mod tests {
     #[test]
     fn neural_systems_are_known_or_said_to_be_missing() {
         for system in NEURAL_SYSTEMS {
-            match recipe(system) {
-                Ok(text) => assert!(cfg!(feature = "torch") && text.contains(system)),
-                Err(message) => {
-                    assert!(cfg!(not(feature = "torch")), "{message}");
-                    assert!(message.contains("--features torch"), "{message}");
-                }
+            let found = recipe(system);
+            assert_eq!(found.is_ok(), cfg!(feature = "torch"), "{found:?}");
+            match found {
+                Ok(text) => assert!(text.contains(system)),
+                Err(message) => assert!(message.contains("--features torch"), "{message}"),
             }
         }
         let message = recipe("attentionxm").unwrap_err();

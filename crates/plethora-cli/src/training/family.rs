@@ -12,6 +12,9 @@ use crate::settings::SystemConfig;
 
 /// The settings of a family's systems know how to train and save them.
 pub(super) trait Family {
+    /// Finds what is missing before hours are spent on the rest.
+    fn check(&self, job: &TrainingJob) -> Result<()>;
+
     /// Reads the corpus and trains, or goes on with an interrupted run.
     fn train(&self, job: &TrainingJob, session: &Session) -> Result<Trained>;
 

@@ -54,23 +54,17 @@ impl TrainingJob {
     pub(crate) fn run(&self, session: &Session) -> Result<TrainingReport> {
         let started = Instant::now();
         ModelWriter::check_target(&self.output, self.replaces)?;
+        self.config.family().check(self)?;
         // Mistakes in the second corpus show before hours are spent on the first.
         let valid = self.valid.as_ref().map(Corpus::open).transpose()?;
         let mut trained = self.config.family().train(self, session)?;
         let stage = Instant::now();
         let measured = match (valid, &self.valid) {
-            (Some(reader), Some(corpus)) => {
-                let measured = measure(&trained, reader, &corpus.path, session)?;
-                trained
-                    .seconds
-                    .add(EVALUATING, stage.elapsed().as_secs_f64());
-                Some(measured)
-            }
-            _ => {
-                trained.seconds.add(EVALUATING, 0.0);
-                None
-            }
+            (Some(reader), Some(corpus)) => Some(measure(&trained, reader, &corpus.path, session)?),
+            _ => None,
         };
+        let evaluating = stage.elapsed().as_secs_f64();
+        trained.seconds.add(EVALUATING, evaluating);
         let stage = Instant::now();
         let model_bytes = self.save(&trained, measured.as_ref(), session)?;
         trained.seconds.add("saving", stage.elapsed().as_secs_f64());

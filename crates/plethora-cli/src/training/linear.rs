@@ -18,8 +18,12 @@ use crate::device_args::warn_of_linear;
 use crate::session::Session;
 
 impl Family for LinearConfig {
-    fn train(&self, job: &TrainingJob, session: &Session) -> Result<Trained> {
+    fn check(&self, job: &TrainingJob) -> Result<()> {
         warn_of_linear(&self.system, job.device);
+        Ok(())
+    }
+
+    fn train(&self, job: &TrainingJob, session: &Session) -> Result<Trained> {
         let started = Instant::now();
         let (set, text_fields) = read(self, job, session)?;
         let mut seconds = Seconds::default();

@@ -20,8 +20,22 @@ use crate::data_args::{in_file, no_labels};
 use crate::session::Session;
 
 impl Family for NeuralConfig {
+    fn check(&self, job: &TrainingJob) -> Result<()> {
+        job.device.open()?;
+        if !self.vectors.file.is_empty() {
+            let path = Path::new(&self.vectors.file);
+            std::fs::File::open(path).map_err(Error::read(path))?;
+        }
+        match &job.valid {
+            Some(corpus) if corpus.path.as_os_str() == "-" => Err(Error::config(
+                "--valid",
+                "must be a file: neural systems read it during training and again after it",
+            )),
+            _ => Ok(()),
+        }
+    }
+
     fn train(&self, job: &TrainingJob, session: &Session) -> Result<Trained> {
-        check_inputs(self, job)?;
         let mut seconds = Seconds::default();
         let (set, text_fields) = read(self, job, session, &mut seconds)?;
         let started = Instant::now();
@@ -82,22 +96,6 @@ impl Family for NeuralConfig {
     }
 }
 
-/// Finds what is missing before hours are spent on the rest.
-fn check_inputs(config: &NeuralConfig, job: &TrainingJob) -> Result<()> {
-    job.device.open()?;
-    if !config.vectors.file.is_empty() {
-        let path = Path::new(&config.vectors.file);
-        std::fs::File::open(path).map_err(Error::read(path))?;
-    }
-    match &job.valid {
-        Some(corpus) if corpus.path.as_os_str() == "-" => Err(Error::config(
-            "--valid",
-            "must be a file: neural systems read it during training and again after it",
-        )),
-        _ => Ok(()),
-    }
-}
-
 /// The training documents, and the fields that their texts came from.
 fn read(
     config: &NeuralConfig,
@@ -111,18 +109,20 @@ fn read(
     let mut builder = NeuralSetBuilder::new(config)?;
     let read = job.read(session, |document| {
         check_text(&document, &config.system)?;
-        Ok(builder.add(document)?)
+        builder.add(document)
     })?;
-    progress.finish(&format!("{} documents", read.num_documents));
-    seconds.add("reading", started.elapsed().as_secs_f64());
-    let started = Instant::now();
-    progress.start("words", None);
     let set = builder
         .finish(&read.labels)
-        .map_err(|error| in_file(error.into(), &job.data.path))?;
+        .map_err(|error| in_file(error, &job.data.path))?;
     job.tell(&read, &set.space, set.num_without_labels);
-    progress.finish(&format!("{} labels", set.space.len()));
-    seconds.add("words", started.elapsed().as_secs_f64());
+    progress.finish(&format!(
+        "{} documents, {} labels, {} words",
+        read.num_documents,
+        set.space.len(),
+        set.words.vocabulary().len()
+    ));
+    seconds.add("reading", started.elapsed().as_secs_f64() - set.words_s);
+    seconds.add("words", set.words_s);
     Ok((set, job.data.text_fields(read.reader.format())))
 }
 
@@ -140,7 +140,7 @@ fn read_validation(
     while let Some(document) = reader.next().transpose()? {
         has_labels |= !document.labels.is_empty();
         check_text(&document, "the system")
-            .and_then(|()| Ok(valid.add(set, &document)?))
+            .and_then(|()| valid.add(set, &document))
             .map_err(|error| in_file(error, &corpus.path))?;
         num_documents += 1;
         session.progress().advance(1);

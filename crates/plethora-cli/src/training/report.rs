@@ -11,6 +11,9 @@ use crate::evaluation::MeasuredModel;
 /// Stage of which nothing is shown where nothing was evaluated.
 pub(super) const EVALUATING: &str = "evaluating";
 
+/// What passes without anything to evaluate takes less.
+const MIN_EVALUATING_S: f64 = 1e-3;
+
 /// What came out of a training run.
 #[derive(Debug, Serialize)]
 pub(crate) struct TrainingReport {
@@ -71,7 +74,8 @@ impl Seconds {
 
     /// The stages that took place.
     pub(crate) fn stages(&self) -> impl Iterator<Item = (&'static str, f64)> {
-        let is_shown = |(stage, seconds): &(&str, f64)| *stage != EVALUATING || *seconds > 0.0;
+        let is_shown =
+            |(stage, seconds): &(&str, f64)| *stage != EVALUATING || *seconds >= MIN_EVALUATING_S;
         self.stages.iter().copied().filter(is_shown)
     }
 }

@@ -53,6 +53,8 @@ impl Desk {
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::cargo_bin("plethora").expect("the program is built");
         command.current_dir(self.path()).args(args).env_clear();
+        // Threads of libtorch that wait actively would hold up those of other tests.
+        command.env("OMP_WAIT_POLICY", "passive");
         command
     }
 

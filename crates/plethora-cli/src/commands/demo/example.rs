@@ -111,8 +111,11 @@ fn broken(text: &str) -> String {
 }
 
 fn indented(text: &str) -> String {
-    let lines = text.lines();
-    lines.map(|line| format!("{INDENT}{line}\n")).collect()
+    let mut indented = String::new();
+    for line in text.lines() {
+        indented.extend([INDENT, line, "\n"]);
+    }
+    indented
 }
 
 #[cfg(test)]
