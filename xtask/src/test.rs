@@ -26,7 +26,8 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
             .args(["test", "--workspace", "--all-targets"])
             .args(process::WITH_TORCH);
     }
-    process::run(tests.args(arguments))?;
+    // Tests run side by side already; threads of libtorch on top would wait for each other.
+    process::run(tests.args(arguments).env("OMP_NUM_THREADS", "1"))?;
     process::run(
         process::cargo(root)
             .args(["test", "--quiet", "--workspace", "--doc"])
