@@ -3,12 +3,13 @@
 use tch::{Device, Kind, Tensor};
 
 use crate::batch::{Targets, WordBatch};
+use crate::compute_kinds::ComputeKinds;
 use crate::config::NeuralConfig;
 use crate::encoder::{Encoder, WordVectors};
 use crate::head::{Head, HeadInput, LabelFacts, Scored};
 use crate::parameters::{DenseParametersBuilder, Parameters, RowTable, TableRows};
 use crate::start::Start;
-use crate::train::{LossScale, Network, Precision};
+use crate::train::{LossScale, Network};
 use crate::{Result, guard};
 
 /// The table of word vectors among the tables of the parameters.
@@ -24,7 +25,7 @@ pub(crate) struct WordNetwork {
     head: Head,
     num_labels: i64,
     device: Device,
-    kind: Kind,
+    kinds: ComputeKinds,
     loss: LossScale,
 }
 
@@ -81,7 +82,7 @@ impl WordNetwork {
             head,
             num_labels: setup.labels.train_counts.len() as i64,
             device,
-            kind: compute_kind(config.train.precision, device),
+            kinds: ComputeKinds::of(config.train.precision, device),
             loss: config.train.loss,
         }
     }
@@ -124,7 +125,7 @@ impl WordNetwork {
 
     /// Bytes of a number that is computed with.
     pub(crate) fn bytes_per_number(&self) -> usize {
-        self.kind.elt_size_in_bytes()
+        self.kinds.products.elt_size_in_bytes()
     }
 
     pub(crate) fn num_labels(&self) -> usize {
@@ -172,7 +173,7 @@ impl WordNetwork {
         is_training: bool,
     ) -> HeadInput<'a> {
         let vectors = Tensor::embedding(
-            &rows[WORD_TABLE].leaf.to_kind(self.kind),
+            &rows[WORD_TABLE].leaf.to_kind(self.kinds.products),
             &on_device.words,
             0,
             false,
@@ -186,7 +187,7 @@ impl WordNetwork {
         let parameters = &self.parameters.dense;
         HeadInput {
             parameters,
-            encoded: self.encoder.forward(parameters, &words, self.kind),
+            encoded: self.encoder.forward(parameters, &words, self.kinds),
             mask: on_device.mask.as_ref(),
             is_training,
         }
@@ -282,14 +283,5 @@ impl OnDevice {
             },
             None => Scored::All,
         }
-    }
-}
-
-/// The numbers a device computes with.
-fn compute_kind(precision: Precision, device: Device) -> Kind {
-    match precision {
-        Precision::Auto if device != Device::Cpu => Kind::BFloat16,
-        Precision::Auto | Precision::F32 => Kind::Float,
-        Precision::Bf16 => Kind::BFloat16,
     }
 }

@@ -4,8 +4,9 @@
 mod bilstm;
 mod cnn;
 
-use tch::{Kind, Tensor};
+use tch::Tensor;
 
+use crate::compute_kinds::ComputeKinds;
 use crate::config::EncoderConfig;
 use crate::parameters::{DenseParameters, DenseParametersBuilder};
 use crate::start::Start;
@@ -64,16 +65,16 @@ impl Encoder {
         }
     }
 
-    /// Encodes a batch, computing with numbers of `kind`.
+    /// Encodes a batch, computing with numbers of these kinds.
     pub(crate) fn forward(
         &self,
         parameters: &DenseParameters,
         words: &WordVectors<'_>,
-        kind: Kind,
+        kinds: ComputeKinds,
     ) -> Encoded {
         match self {
-            Self::BiLstm(lstm) => Encoded::States(lstm.forward(parameters, words, kind)),
-            Self::Cnn(cnn) => Encoded::Vector(cnn.forward(parameters, words, kind)),
+            Self::BiLstm(lstm) => Encoded::States(lstm.forward(parameters, words, kinds)),
+            Self::Cnn(cnn) => Encoded::Vector(cnn.forward(parameters, words, kinds.products)),
         }
     }
 }
