@@ -5,7 +5,6 @@
 //! when `LD_LIBRARY_PATH` leads to a CUDA build of the same version, see [`Device`].
 
 mod batch;
-mod compute_kinds;
 mod config;
 mod device;
 mod encoder;

@@ -3,13 +3,12 @@
 use tch::{Device, Kind, Tensor};
 
 use crate::batch::{Targets, WordBatch};
-use crate::compute_kinds::ComputeKinds;
 use crate::config::NeuralConfig;
 use crate::encoder::{Encoder, WordVectors};
 use crate::head::{Head, HeadInput, LabelFacts, Scored};
 use crate::parameters::{DenseParametersBuilder, Parameters, RowTable, TableRows};
 use crate::start::Start;
-use crate::train::{LossScale, Network};
+use crate::train::{LossScale, Network, Precision};
 use crate::{Result, guard};
 
 /// The table of word vectors among the tables of the parameters.
@@ -25,7 +24,7 @@ pub(crate) struct WordNetwork {
     head: Head,
     num_labels: i64,
     device: Device,
-    kinds: ComputeKinds,
+    kind: Kind,
     loss: LossScale,
 }
 
@@ -82,7 +81,7 @@ impl WordNetwork {
             head,
             num_labels: setup.labels.train_counts.len() as i64,
             device,
-            kinds: ComputeKinds::of(config.train.precision, device),
+            kind: compute_kind(config.train.precision, device),
             loss: config.train.loss,
         }
     }
@@ -125,7 +124,7 @@ impl WordNetwork {
 
     /// Bytes of a number that is computed with.
     pub(crate) fn bytes_per_number(&self) -> usize {
-        self.kinds.products.elt_size_in_bytes()
+        self.kind.elt_size_in_bytes()
     }
 
     pub(crate) fn num_labels(&self) -> usize {
@@ -173,7 +172,7 @@ impl WordNetwork {
         is_training: bool,
     ) -> HeadInput<'a> {
         let vectors = Tensor::embedding(
-            &rows[WORD_TABLE].leaf.to_kind(self.kinds.products),
+            &rows[WORD_TABLE].leaf.to_kind(self.kind),
             &on_device.words,
             0,
             false,
@@ -187,7 +186,7 @@ impl WordNetwork {
         let parameters = &self.parameters.dense;
         HeadInput {
             parameters,
-            encoded: self.encoder.forward(parameters, &words, self.kinds),
+            encoded: self.encoder.forward(parameters, &words, self.kind),
             mask: on_device.mask.as_ref(),
             is_training,
         }
@@ -283,5 +282,14 @@ impl OnDevice {
             },
             None => Scored::All,
         }
+    }
+}
+
+/// The numbers a device computes with.
+fn compute_kind(precision: Precision, device: Device) -> Kind {
+    match precision {
+        Precision::Auto if device != Device::Cpu => Kind::BFloat16,
+        Precision::Auto | Precision::F32 => Kind::Float,
+        Precision::Bf16 => Kind::BFloat16,
     }
 }

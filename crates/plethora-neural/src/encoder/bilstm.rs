@@ -3,7 +3,6 @@
 use tch::{Kind, Tensor};
 
 use super::WordVectors;
-use crate::compute_kinds::ComputeKinds;
 use crate::config::BiLstmConfig;
 use crate::parameters::{DenseParameters, DenseParametersBuilder, ParameterId};
 use crate::start::Start;
@@ -63,16 +62,13 @@ impl BiLstm {
         &self,
         parameters: &DenseParameters,
         words: &WordVectors<'_>,
-        kinds: ComputeKinds,
+        kind: Kind,
     ) -> Tensor {
         let vectors = words
             .vectors
             .dropout(self.config.word_dropout, words.is_training);
-        let recurrent = vectors.to_kind(kinds.recurrence);
-        let states = self.states(parameters, &recurrent, words);
-        let states = states
-            .to_kind(kinds.products)
-            .dropout(self.config.dropout, words.is_training);
+        let states = self.states(parameters, &vectors, words, kind);
+        let states = states.dropout(self.config.dropout, words.is_training);
         if self.config.word_skip {
             let beside = vectors.dropout(self.config.word_dropout, words.is_training);
             Tensor::cat(&[states, beside], -1)
@@ -87,8 +83,8 @@ impl BiLstm {
         parameters: &DenseParameters,
         vectors: &Tensor,
         words: &WordVectors<'_>,
+        kind: Kind,
     ) -> Tensor {
-        let kind = vectors.kind();
         let (num_documents, num_words, _) = vectors.size3().unwrap_or((0, 0, 0));
         let weights = self.matrices(parameters, kind);
         let first = parameters

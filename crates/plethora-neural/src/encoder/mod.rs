@@ -4,9 +4,8 @@
 mod bilstm;
 mod cnn;
 
-use tch::Tensor;
+use tch::{Kind, Tensor};
 
-use crate::compute_kinds::ComputeKinds;
 use crate::config::EncoderConfig;
 use crate::parameters::{DenseParameters, DenseParametersBuilder};
 use crate::start::Start;
@@ -65,16 +64,16 @@ impl Encoder {
         }
     }
 
-    /// Encodes a batch, computing with numbers of these kinds.
+    /// Encodes a batch, computing with numbers of `kind`.
     pub(crate) fn forward(
         &self,
         parameters: &DenseParameters,
         words: &WordVectors<'_>,
-        kinds: ComputeKinds,
+        kind: Kind,
     ) -> Encoded {
         match self {
-            Self::BiLstm(lstm) => Encoded::States(lstm.forward(parameters, words, kinds)),
-            Self::Cnn(cnn) => Encoded::Vector(cnn.forward(parameters, words, kinds.products)),
+            Self::BiLstm(lstm) => Encoded::States(lstm.forward(parameters, words, kind)),
+            Self::Cnn(cnn) => Encoded::Vector(cnn.forward(parameters, words, kind)),
         }
     }
 }

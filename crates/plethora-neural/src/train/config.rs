@@ -106,11 +106,11 @@ pub enum Averaging {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Precision {
-    /// On GPUs bf16 for products and f32 for what goes from word to word; f32 on processors.
+    /// bf16 on GPUs, f32 on processors.
     Auto,
     /// 32 bits.
     F32,
-    /// 16 bits with the exponents of 32, for everything.
+    /// 16 bits with the exponents of 32.
     Bf16,
 }
 
