@@ -24,7 +24,7 @@ pub(crate) fn memory_need(network: &WordNetwork, config: &NeuralConfig, device: 
         EncoderConfig::Cnn(cnn) => config.vectors.width + cnn.windows.len() * cnn.filters,
     };
     let map = match &config.head {
-        HeadConfig::Attention(_) => network.map_size(places),
+        HeadConfig::Attention(_) => network.map_size(train.batch_size, config.words.max_length),
         HeadConfig::AllLabels(_) => 0,
     };
     let scores = train.batch_size * network.num_labels() * 4 * 4;

@@ -131,12 +131,14 @@ impl WordNetwork {
         self.num_labels as usize
     }
 
-    /// Numbers of the attention map that a batch of so many word places makes at a time.
-    pub(crate) fn map_size(&self, places: usize) -> usize {
+    /// Numbers that the head makes at a time of a batch of so many documents and words.
+    pub(crate) fn map_size(&self, num_documents: usize, num_words: usize) -> usize {
         match &self.head {
-            Head::Attention(attention) => {
-                attention.chunk_length(places as i64, self.num_labels, self.device) as usize
-                    * places
+            Head::Attention(head) => {
+                let batch = (num_documents as i64, num_words as i64);
+                let chunk = head.chunk_length(batch, self.num_labels, self.device);
+                let per_label = batch.0 * batch.1.max(head.numbers_per_label());
+                (chunk.min(self.num_labels) * per_label) as usize
             }
             Head::AllLabels(_) => 0,
         }
@@ -216,10 +218,6 @@ impl Network for WordNetwork {
 
     fn parameters(&self) -> &Parameters {
         &self.parameters
-    }
-
-    fn parameters_mut(&mut self) -> &mut Parameters {
-        &mut self.parameters
     }
 
     fn gather(&self, batch: &WordBatch) -> Vec<TableRows> {

@@ -138,6 +138,14 @@ fn trains_ranks_and_comes_back(system: &str) {
     parts.save(&model, &work, writer).unwrap();
     let reader = ModelReader::open(&target).unwrap();
     assert!(reader.contains("metrics.jsonl"));
+    if system == "attentionxml-plt" {
+        let words_of = |level| {
+            let arrays = reader.map(&format!("tree-0.level-{level}.safetensors"));
+            arrays.unwrap().array::<f32>("words").unwrap().to_vec()
+        };
+        // A level starts from the one above, and leaves that as it is.
+        assert_ne!(words_of(0), words_of(1));
+    }
     let opened = NeuralModel::open(&reader, config, set.space.len(), Device::Cpu).unwrap();
     assert_eq!(opened.rank(&texts(), OPTIONS).unwrap(), rankings);
 
@@ -189,6 +197,21 @@ fn equal_seeds_give_equal_models_and_finished_levels_are_not_trained_again() {
     };
     let (other, _) = train(&set, &other, &TempDir::new().unwrap());
     assert_ne!(rank(&first), rank(&other));
+}
+
+#[test]
+fn without_validation_documents_training_goes_to_its_end() {
+    let mut config = small("xml-cnn");
+    config.train.valid_share = 0.0;
+    config.train.patience = 1;
+    config.train.epochs = 4;
+    let set = set(&config);
+    let folder = TempDir::new().unwrap();
+    let (_, work) = train(&set, &config, &folder);
+    let log = std::fs::read_to_string(work.path("metrics.jsonl")).unwrap();
+    assert!(!log.contains("valid/"), "{log}");
+    let last: serde_json::Value = serde_json::from_str(log.lines().last().unwrap()).unwrap();
+    assert_eq!(last["epoch"], 4.0, "{last}");
 }
 
 #[test]

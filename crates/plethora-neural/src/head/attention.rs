@@ -3,7 +3,7 @@
 //! With states h, the attention vector w of a label and the first shared layer W, b the paper has
 //! m = Σ softmax(w·h) h and z = relu(W m + b). The layer is linear and the attention sums to one, so
 //! W m = Σ softmax(w·h) (W h): the states are taken through W once for all labels. That halves the
-//! work, and nothing of size documents x labels x state is ever made.
+//! work, and nothing of size documents x labels x state is made.
 
 use tch::{Device, Kind, Reduction, Tensor};
 
@@ -13,8 +13,8 @@ use crate::config::AttentionConfig;
 use crate::parameters::{DenseParameters, DenseParametersBuilder, ParameterId, RowTable};
 use crate::start::Start;
 
-/// Numbers of an attention map (documents x labels x words) that are computed at a time on a GPU:
-/// 512 MiB in 32 bits, of which a few copies live at a time.
+/// Numbers that a chunk of labels makes of a batch at a time on a GPU (documents x labels x words, or
+/// x the widest layer where that is more): 512 MiB in 32 bits, of which a few copies live at a time.
 const MAP_SIZE_GPU: i64 = 1 << 27;
 
 /// As [`MAP_SIZE_GPU`], on a processor, where a map that stays in its caches is the faster one.
@@ -176,23 +176,40 @@ impl Attention {
         }
     }
 
-    /// Labels that are computed together at most, for so many word places of a batch.
-    pub(crate) fn chunk_length(&self, places: i64, num_scored: i64, device: Device) -> i64 {
+    /// Labels that are computed together at most, for a batch of so many documents and words.
+    pub(crate) fn chunk_length(
+        &self,
+        (num_documents, num_words): (i64, i64),
+        num_scored: i64,
+        device: Device,
+    ) -> i64 {
+        if self.chunk > 0 {
+            return self.chunk;
+        }
         let map_size = if device == Device::Cpu {
             MAP_SIZE_CPU
         } else {
             MAP_SIZE_GPU
         };
-        match self.chunk {
-            0 => (map_size / places.max(1)).clamp(64, num_scored.max(64)),
-            chunk => chunk,
+        let per_label = num_documents * num_words.max(self.numbers_per_label());
+        (map_size / per_label.max(1)).clamp(64, num_scored.max(64))
+    }
+
+    /// Numbers that a label makes of a document beside its attention: the widest layer, or the row
+    /// that candidates bring along.
+    pub(crate) fn numbers_per_label(&self) -> i64 {
+        let layer = self.config.layers.iter().max().copied().unwrap_or(0) as i64;
+        if self.labels.is_some() {
+            layer
+        } else {
+            layer.max(self.width)
         }
     }
 
     /// Starts and lengths of the runs of labels that are computed together.
     fn chunks(&self, states: &Tensor, num_scored: i64) -> impl Iterator<Item = (i64, i64)> + use<> {
-        let places = states.size()[0] * states.size()[1];
-        let most = self.chunk_length(places, num_scored, states.device());
+        let size = states.size();
+        let most = self.chunk_length((size[0], size[1]), num_scored, states.device());
         // Chunks of equal size: a short last one would cost as much in launches.
         let num_chunks = (num_scored + most - 1) / most.max(1);
         let length = (num_scored + num_chunks - 1) / num_chunks.max(1);

@@ -24,14 +24,15 @@ pub struct TableRows {
 }
 
 impl RowTable {
-    /// A table of these values.
+    /// A table of these values, in storage of its own: networks that start from the same values must
+    /// not train each other.
     ///
     /// # Shapes
     /// `values`: rows x width.
     pub fn new(name: impl Into<String>, values: &Tensor, is_trained: bool, device: Device) -> Self {
         Self {
             name: name.into(),
-            values: values.to_device(device).to_kind(Kind::Float).detach(),
+            values: values.to_device_(device, Kind::Float, false, true).detach(),
             is_trained,
             is_label_matrix: false,
         }
@@ -74,5 +75,20 @@ impl RowTable {
             rows,
             leaf: leaf.set_requires_grad(self.is_trained),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_of_the_same_values_do_not_share_them() {
+        let values = Tensor::from_slice2(&[[1.0_f32, 2.0], [3.0, 4.0]]);
+        let [first, second] =
+            ["first", "second"].map(|name| RowTable::new(name, &values, true, Device::Cpu));
+        let _ = first.values().shallow_clone().fill_(9.0);
+        assert_eq!(second.values(), &values);
+        assert_eq!(values.double_value(&[1, 1]), 4.0);
     }
 }

@@ -151,3 +151,107 @@ fn padded(rows: &[Vec<f32>], width: i64) -> Tensor {
     }
     Tensor::from_slice(&values).view([rows.len() as i64, width])
 }
+
+#[cfg(test)]
+mod tests {
+    use plethora_core::tree::{LabelTree, TreeNode};
+    use plethora_core::{LabelId, SeedStream};
+    use tch::Device;
+
+    use super::*;
+    use crate::config::NeuralConfig;
+    use crate::head::LabelFacts;
+    use crate::start::Start;
+    use crate::word_network::NetworkSetup;
+
+    /// Clusters {0, 1, 2}, {3}, {4, 5}.
+    fn levels() -> Levels {
+        let leaf = |labels: &[u32]| TreeNode::leaf(labels.iter().map(|&l| LabelId(l)).collect());
+        Levels::of_tree(&LabelTree::from(TreeNode {
+            labels: Vec::new(),
+            children: vec![leaf(&[0, 1, 2]), leaf(&[3]), leaf(&[4, 5])],
+        }))
+    }
+
+    fn network(num_items: usize, has_candidates: bool) -> WordNetwork {
+        let mut config = NeuralConfig::of_system("attentionxml-plt").unwrap();
+        config.vectors.width = 8;
+        let start = Start::seeded(SeedStream::new(num_items as u64));
+        WordNetwork::new(&NetworkSetup {
+            config: &config,
+            word_vectors: &start.named("words").normal(&[20, 8], 1.0),
+            labels: LabelFacts {
+                train_counts: &vec![1; num_items],
+                num_documents: 10,
+            },
+            has_candidates,
+            device: Device::Cpu,
+            start,
+        })
+    }
+
+    fn sequences() -> IndexRows {
+        let mut sequences = IndexRows::default();
+        sequences.push([3, 4, 5]);
+        sequences.push([7]);
+        sequences.push([9, 2, 9, 12, 3]);
+        sequences
+    }
+
+    /// Ranks through both levels, keeping `beam` clusters.
+    fn rank(beam: usize, keep: usize) -> Vec<Beam> {
+        let levels = levels();
+        let (top, bottom) = (network(3, false), network(6, true));
+        let ranker = |network, level, keep| LevelRanker {
+            network,
+            levels: &levels,
+            level,
+            keep,
+        };
+        let above = ranker(&top, 0, beam).rank(&sequences(), None, |_| Ok(()));
+        ranker(&bottom, 1, keep)
+            .rank(&sequences(), Some(&above.unwrap()), |_| Ok(()))
+            .unwrap()
+    }
+
+    #[test]
+    fn a_wide_beam_gives_every_label_the_product_of_its_path() {
+        let levels = levels();
+        let (top, bottom) = (network(3, false), network(6, true));
+        let ranked = rank(3, 10);
+        for (words, beam) in sequences().rows().zip(&ranked) {
+            let batch = WordBatch::new(&[words]);
+            let clusters = top.logits(&batch).unwrap().sigmoid();
+            let all: Vec<u32> = (0..6).collect();
+            let batch = batch.with_candidates(&[all]);
+            let labels = bottom.logits(&batch).unwrap().sigmoid();
+            assert_eq!(beam.items.len(), 6);
+            for (&label, &log_score) in beam.items.iter().zip(&beam.log_scores) {
+                let cluster = levels.items_of(0, &[label])[0];
+                let expected = clusters.double_value(&[0, i64::from(cluster)])
+                    * labels.double_value(&[0, i64::from(label)]);
+                assert!((f64::from(log_score).exp() - expected).abs() < 1e-6);
+            }
+            assert!(beam.log_scores.is_sorted_by(|a, b| a >= b));
+        }
+    }
+
+    #[test]
+    fn a_narrow_beam_ranks_the_labels_of_its_clusters_alone() {
+        let (wide, narrow) = (rank(3, 10), rank(1, 10));
+        for (wide, narrow) in wide.iter().zip(&narrow) {
+            assert!([1, 2, 3].contains(&narrow.items.len()));
+            let clusters: Vec<Vec<u32>> = narrow
+                .items
+                .iter()
+                .map(|&label| levels().items_of(0, &[label]))
+                .collect();
+            assert!(clusters.windows(2).all(|pair| pair[0] == pair[1]));
+            for (label, score) in narrow.items.iter().zip(&narrow.log_scores) {
+                let place = wide.items.iter().position(|item| item == label).unwrap();
+                assert!((wide.log_scores[place] - score).abs() < 1e-5);
+            }
+        }
+        assert!(rank(3, 2).iter().all(|beam| beam.items.len() == 2));
+    }
+}

@@ -13,9 +13,10 @@ use super::levels::Levels;
 use super::network_file;
 use crate::batch::WordBatch;
 use crate::config::NeuralConfig;
+use crate::guard::guarded;
 use crate::head::LabelFacts;
 use crate::start::Start;
-use crate::train::Network as _;
+use crate::train::{Network as _, Precision};
 use crate::word_network::{NetworkSetup, WordNetwork};
 use crate::{Device, Error, Result};
 
@@ -85,12 +86,15 @@ impl NeuralModel {
         device: Device,
     ) -> Result<Self> {
         config.validate()?;
+        let config = for_prediction(config);
         let words = Words::load_from(folder.folder())?;
         let on = device.open()?;
         let num_trees = config.plt.as_ref().map_or(1, |plt| plt.num_trees);
-        let trees = (0..num_trees)
-            .map(|tree| open_tree(folder, &config, &words, num_labels, tree, on))
-            .collect::<Result<_>>()?;
+        let trees = guarded(|| {
+            (0..num_trees)
+                .map(|tree| open_tree(folder, &config, &words, num_labels, tree, on))
+                .collect()
+        })?;
         Ok(Self::new(config, words, device, trees, num_labels))
     }
 
@@ -100,7 +104,8 @@ impl NeuralModel {
         texts: &[impl AsRef<str> + Sync],
         options: RankOptions,
     ) -> Result<Vec<Vec<ScoredLabel>>> {
-        self.rank_sequences(&self.words.sequences(texts), options)
+        let sequences = self.words.sequences(texts);
+        guarded(|| self.rank_sequences(&sequences, options))
     }
 
     /// As [`rank`](Self::rank), of word sequences.
@@ -225,6 +230,14 @@ impl NeuralModel {
             networks.map(move |(level, network)| (number, level, network))
         })
     }
+}
+
+/// Training may compute in 16 bits anywhere; prediction does where the device is made for it.
+fn for_prediction(mut config: NeuralConfig) -> NeuralConfig {
+    if config.train.precision == Precision::Bf16 {
+        config.train.precision = Precision::Auto;
+    }
+    config
 }
 
 /// A tree that lacks a label counts zero for it.

@@ -1,10 +1,13 @@
 //! Training a whole neural system: word vectors, trees, one network after another.
 
 use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
 
 use plethora_core::artifact::WorkFolder;
 use plethora_core::tree::{build, label_features};
-use plethora_core::{IndexRows, Progress, SeedStream};
+use plethora_core::{Error as CoreError, IndexRows, Progress, SeedStream};
 use sha2::{Digest, Sha256};
 use tch::Tensor;
 
@@ -18,10 +21,11 @@ use super::training_set::NeuralSet;
 use super::validation_documents::ValidationDocuments;
 use super::word_vectors::first_vectors;
 use crate::config::NeuralConfig;
+use crate::guard::guarded;
 use crate::head::LabelFacts;
 use crate::memory_need::memory_need;
 use crate::start::Start;
-use crate::train::{TrainConfig, Trainer, memory};
+use crate::train::{TrainConfig, Trainer, Validator, memory};
 use crate::word_network::{NetworkSetup, WordNetwork};
 use crate::{Device, Error, Result};
 
@@ -45,7 +49,7 @@ impl NeuralTrainer<'_> {
         let mut hasher = Sha256::new();
         let labels = self.set.space.labels();
         let settings = serde_json::to_vec(&(env!("CARGO_PKG_VERSION"), self.config, labels))
-            .map_err(|error| plethora_core::Error::Data(error.to_string()))?;
+            .map_err(|error| CoreError::Data(error.to_string()))?;
         hasher.update(settings);
         let mut add = |rows: &IndexRows| {
             for row in rows.rows() {
@@ -61,6 +65,10 @@ impl NeuralTrainer<'_> {
             add(&valid.sequences);
             add(&valid.labels);
         }
+        let vectors = Path::new(&self.config.vectors.file);
+        if !vectors.as_os_str().is_empty() {
+            add_file(&mut hasher, vectors).map_err(CoreError::read(vectors))?;
+        }
         let mut text = String::new();
         for byte in hasher.finalize() {
             let _ = write!(text, "{byte:02x}");
@@ -71,6 +79,10 @@ impl NeuralTrainer<'_> {
     /// Trains all networks; those that `work` has in full are taken from there, and the one that
     /// it has in part is gone on with.
     pub fn run(&self, work: &WorkFolder, progress: &dyn Progress) -> Result<NeuralModel> {
+        guarded(|| self.train(work, progress))
+    }
+
+    fn train(&self, work: &WorkFolder, progress: &dyn Progress) -> Result<NeuralModel> {
         self.config.validate()?;
         let device = self.device.open()?;
         let seed = SeedStream::new(self.config.seed);
@@ -227,12 +239,17 @@ impl Run<'_> {
                 num_parents: config.plt.as_ref().map_or(1, |plt| plt.beam),
             }),
         };
-        let mut validator = LevelValidator {
+        let mut level_validator = LevelValidator {
             levels: stage.levels,
             level: stage.level,
             sequences: &self.valid.sequences,
             truth: valid_truth,
             above: above.map(|(_, valid)| valid.beams.as_slice()),
+        };
+        let validator: Option<&mut dyn Validator<WordNetwork>> = if self.valid.is_empty() {
+            None
+        } else {
+            Some(&mut level_validator)
         };
         let prefix = if stage.levels.len() > 1 {
             format!("{}/", stage.name)
@@ -248,7 +265,7 @@ impl Run<'_> {
             progress: self.progress,
             journal: &mut self.journal,
         }
-        .run(&mut network, &batches, &mut validator)?;
+        .run(&mut network, &batches, validator)?;
         self.journal
             .begin(String::new(), outcome.steps, outcome.epochs);
         Ok(network)
@@ -283,7 +300,7 @@ impl Run<'_> {
         let beams = ranker.rank(sequences, above.map(Vec::as_slice), |count| {
             self.progress.advance(count as u64);
             if self.progress.is_cancelled() {
-                return Err(Error::Core(plethora_core::Error::Interrupted));
+                return Err(Error::Core(CoreError::Interrupted));
             }
             Ok(())
         })?;
@@ -298,6 +315,19 @@ struct Stage<'a> {
     level: usize,
     name: String,
     seed: SeedStream,
+}
+
+/// Vectors under the same name may be others.
+fn add_file(hasher: &mut Sha256, path: &Path) -> io::Result<()> {
+    let mut file = File::open(path)?;
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        let count = file.read(&mut buffer)?;
+        if count == 0 {
+            return Ok(());
+        }
+        hasher.update(&buffer[..count]);
+    }
 }
 
 /// The true items of each document at a level.

@@ -193,7 +193,6 @@ mod tests {
     struct Golden {
         rate: f64,
         label_rate: f64,
-        word_rate: f64,
         weight_decay: f64,
         dense: Case,
         labels: Case,

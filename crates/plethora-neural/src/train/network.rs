@@ -13,9 +13,6 @@ pub trait Network {
     /// Everything that training changes.
     fn parameters(&self) -> &Parameters;
 
-    /// As [`parameters`](Self::parameters), to change them.
-    fn parameters_mut(&mut self) -> &mut Parameters;
-
     /// The table rows that a batch works with.
     fn gather(&self, batch: &Self::Batch) -> Vec<TableRows>;
 

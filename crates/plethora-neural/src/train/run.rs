@@ -52,12 +52,14 @@ impl<'t, 'n, N: Network> TrainingRun<'t, 'n, N> {
     pub(super) fn train(
         &mut self,
         steps: &Receiver<Vec<StepBatch<N::Batch>>>,
-        validator: &mut dyn Validator<N>,
+        mut validator: Option<&mut dyn Validator<N>>,
     ) -> Result<bool> {
         self.meter.restart();
         loop {
-            if self.needs_validation() {
-                self.validate(validator)?;
+            if let Some(validator) = &mut validator
+                && self.needs_validation()
+            {
+                self.validate(*validator)?;
                 if self
                     .state
                     .selection
@@ -67,6 +69,7 @@ impl<'t, 'n, N: Network> TrainingRun<'t, 'n, N> {
                 }
             }
             if self.state.step == self.plan.num_steps() {
+                self.report()?;
                 return Ok(false);
             }
             if self.needs_checkpoint() {
@@ -229,7 +232,12 @@ impl<'t, 'n, N: Network> TrainingRun<'t, 'n, N> {
     /// Gives the network its best weights and leaves them for runs to come.
     pub(super) fn complete(self, stopped_early: bool) -> Result<TrainingOutcome> {
         let parameters = self.network.parameters();
-        self.state.selection.restore(parameters);
+        match (&self.state.selection.best, &self.state.average) {
+            (None, Some(average)) if average.has_begun() => {
+                parameters.trained().copy_from(average.average().0);
+            }
+            _ => self.state.selection.restore(parameters),
+        }
         let outcome = TrainingOutcome {
             steps: self.state.step,
             epochs: self.plan.epochs_at(self.state.step),

@@ -35,7 +35,8 @@ pub struct Trainer<'a> {
 
 impl Trainer<'_> {
     /// Trains to the end, from the stage's checkpoint where the work folder has one, and leaves the
-    /// network with the weights of the best validation. A stage that is complete already gives its
+    /// network with the weights of the best validation; without a validator with the averaged ones,
+    /// or the last where nothing is averaged. A stage that is complete already gives its
     /// weights at once.
     ///
     /// # Errors
@@ -50,7 +51,7 @@ impl Trainer<'_> {
         self,
         network: &mut N,
         batches: &B,
-        validator: &mut dyn Validator<N>,
+        validator: Option<&mut dyn Validator<N>>,
     ) -> Result<TrainingOutcome> {
         guarded(|| self.train(network, batches, validator))
     }
@@ -59,7 +60,7 @@ impl Trainer<'_> {
         self,
         network: &N,
         batches: &B,
-        validator: &mut dyn Validator<N>,
+        validator: Option<&mut dyn Validator<N>>,
     ) -> Result<TrainingOutcome> {
         let stage = format!("training {}", self.name);
         let progress = self.progress;

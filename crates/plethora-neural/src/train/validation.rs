@@ -15,15 +15,14 @@ pub trait Validator<N: Network> {
 pub struct Validation {
     /// Which weights are the best: higher is better.
     pub score: f64,
-    /// Metrics by name, to be shown and recorded.
+    /// Metrics by name, to be shown and recorded; the one that is the score comes last.
     pub values: Vec<(String, f64)>,
 }
 
 impl Validation {
     /// The metric that selects, as `nDCG@5 0.7672`.
     pub(super) fn headline(&self) -> String {
-        let name = self.values.iter().find(|(_, value)| *value == self.score);
-        let name = name.map_or("score", |(name, _)| name);
+        let name = self.values.last().map_or("score", |(name, _)| name);
         format!("{name} {:.4}", self.score)
     }
 }

@@ -118,10 +118,6 @@ impl Network for ToyNetwork {
         &self.parameters
     }
 
-    fn parameters_mut(&mut self) -> &mut Parameters {
-        &mut self.parameters
-    }
-
     fn gather(&self, batch: &ToyBatch) -> Vec<TableRows> {
         let rows = Tensor::from_slice(&batch.rows);
         let tables = self.parameters.tables.iter().enumerate();

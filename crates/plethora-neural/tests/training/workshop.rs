@@ -109,7 +109,7 @@ impl Workshop {
             journal: &mut journal,
         };
         let documents = ToyDocuments::new(self.num_documents);
-        let outcome = trainer.run(&mut network, &documents, &mut validator);
+        let outcome = trainer.run(&mut network, &documents, Some(&mut validator));
         Run {
             outcome,
             network,
