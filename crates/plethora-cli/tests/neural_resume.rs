@@ -155,7 +155,7 @@ fn other_settings_and_damaged_checkpoints_are_told_and_cost_nothing() {
     for other in [
         ["--set", "train.epochs=13"],
         ["--set", "encoder.hidden=8"],
-        ["--seed", "4"],
+        ["--set", "train.learning_rate=0.5"],
     ] {
         let more = join(&[&OFTEN, &other, &["--resume", "-q"]]);
         let args = train_args("attentionxml", "model", &more);
