@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each file of tests uses a part of it")]
 
+pub(crate) mod neural;
+
 use std::path::{Path, PathBuf};
 use std::process::Output;
 

@@ -105,6 +105,17 @@ fn at(target: &Path, error: CoreError) -> CoreError {
     }
 }
 
+/// A damaged file is of no use to a run that resumes.
+fn with_way_out(error: CoreError) -> CoreError {
+    match error {
+        CoreError::Model { path, message } => CoreError::Model {
+            path,
+            message: format!("{message}; run without --resume to start anew"),
+        },
+        other => other,
+    }
+}
+
 /// A checkpoint that was read.
 #[derive(Debug)]
 pub(super) struct Checkpoint {
@@ -116,7 +127,7 @@ impl Checkpoint {
     pub(super) fn open(path: &Path) -> Result<Self> {
         Ok(Self {
             path: path.to_owned(),
-            arrays: MappedArrays::open(path)?,
+            arrays: MappedArrays::open(path).map_err(with_way_out)?,
         })
     }
 

@@ -197,5 +197,8 @@ fn damaged_checkpoint_is_named() {
         error.contains("toy.checkpoint.safetensors: array "),
         "{error}"
     );
-    assert!(error.ends_with("truncated or damaged"), "{error}");
+    assert!(
+        error.ends_with("truncated or damaged; run without --resume to start anew"),
+        "{error}"
+    );
 }
