@@ -122,6 +122,10 @@ impl WordNetwork {
         })
     }
 
+    pub(crate) fn is_on_gpu(&self) -> bool {
+        self.device != Device::Cpu
+    }
+
     /// Bytes of a number that is computed with.
     pub(crate) fn bytes_per_number(&self) -> usize {
         self.kind.elt_size_in_bytes()

@@ -70,6 +70,7 @@ impl BiLstm {
         let states = self.states(parameters, &vectors, words, kind);
         let states = states.dropout(self.config.dropout, words.is_training);
         if self.config.word_skip {
+            // Dropped out once more: the way past the LSTM is the shorter one and would be overused.
             let beside = vectors.dropout(self.config.word_dropout, words.is_training);
             Tensor::cat(&[states, beside], -1)
         } else {

@@ -8,8 +8,11 @@ use crate::Result;
 use crate::batch::{WordBatch, longest_first};
 use crate::word_network::WordNetwork;
 
-/// Word places (documents x longest document) that are read together in prediction.
-const PLACES_PER_BATCH: usize = 1 << 15;
+/// Word places (documents x longest document) that are read together in prediction on a GPU.
+const PLACES_PER_BATCH_GPU: usize = 1 << 15;
+
+/// As [`PLACES_PER_BATCH_GPU`], on a processor, whose caches hold fewer.
+const PLACES_PER_BATCH_CPU: usize = 1 << 13;
 
 /// Documents that are read together at most.
 const DOCUMENTS_PER_BATCH: usize = 256;
@@ -43,10 +46,15 @@ impl LevelRanker<'_> {
         let all: Vec<u32> = (0..sequences.num_rows() as u32).collect();
         let sorted = longest_first(&all, sequences);
         let mut beams = vec![Beam::default(); sorted.len()];
+        let places = if self.network.is_on_gpu() {
+            PLACES_PER_BATCH_GPU
+        } else {
+            PLACES_PER_BATCH_CPU
+        };
         let mut rest = sorted.as_slice();
         while let Some(&longest) = rest.first() {
             let num_words = sequences.row(longest as usize).len().max(1);
-            let count = (PLACES_PER_BATCH / num_words).clamp(1, DOCUMENTS_PER_BATCH);
+            let count = (places / num_words).clamp(1, DOCUMENTS_PER_BATCH);
             let (documents, later) = rest.split_at(count.min(rest.len()));
             rest = later;
             let ranked = self.rank_batch(documents, sequences, above)?;

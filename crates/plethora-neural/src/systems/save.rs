@@ -1,8 +1,6 @@
 //! A trained neural system as a model folder.
 
-use plethora_core::artifact::{
-    CardMetrics, ModelCard, ModelDetails, ModelWriter, WorkFolder, save_label_space,
-};
+use plethora_core::artifact::{ModelCard, ModelDetails, ModelWriter, WorkFolder, save_label_space};
 use plethora_core::corpus::LabelSpace;
 use plethora_core::metrics::Evaluation;
 use plethora_core::training_log::TrainingLog;
@@ -63,25 +61,8 @@ impl NeuralParts<'_> {
             writer.write_json(METRICS_FILE, evaluation)?;
         }
         let details = self.details(model);
-        self.card(&details).save(&writer)?;
+        ModelCard::new(&details, self.evaluation).save(&writer)?;
         writer.finish(&model.config().system, details.to_json())?;
         Ok(())
-    }
-
-    fn card(&self, details: &ModelDetails) -> ModelCard {
-        ModelCard {
-            system: details.system.clone(),
-            num_labels: details.num_labels,
-            num_documents: details.num_documents,
-            num_features: Some(details.num_features),
-            takes_text: true,
-            text_fields: details.text_fields.clone(),
-            metrics: self
-                .evaluation
-                .map(|(evaluation, evaluated_on)| CardMetrics {
-                    evaluated_on: evaluated_on.to_owned(),
-                    values: evaluation.values().to_vec(),
-                }),
-        }
     }
 }
