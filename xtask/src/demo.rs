@@ -3,12 +3,16 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::Result;
-use crate::process;
+use crate::{Result, process, setup};
 
-/// Builds the program and runs its demo; extra arguments go to the demo.
+/// Sets up, builds the program and runs its demo; extra arguments go to the demo.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
-    process::run(process::cargo(root).args(["build", "--release", "--package", "plethora-cli"]))?;
+    setup::run(root)?;
+    process::run(
+        process::cargo(root)
+            .args(["build", "--release", "--package", "plethora-cli"])
+            .args(process::WITH_TORCH),
+    )?;
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
     let program = root.join(target).join("release").join("plethora");
     process::run(

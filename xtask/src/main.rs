@@ -21,8 +21,8 @@ const USAGE: &str = "\
 Usage: cargo xtask COMMAND
 
 Commands:
-  setup           Get libtorch into .libtorch, which only the neural crate needs
-  demo [ARGS]     Build the release binary and run `plethora demo`
+  setup           Get libtorch into .libtorch, which only the neural systems need
+  demo [ARGS]     Set up, build the release binary and run `plethora demo`
   test [ARGS]     Set up and run all tests; ARGS go to cargo-nextest or `cargo test`
   check           Set up and run formatter, lints, documentation and structure checks
   golden          Make the golden values in testdata again with the reference programs

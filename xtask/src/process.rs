@@ -5,6 +5,9 @@ use std::process::{Command, Output, Stdio};
 
 use crate::Result;
 
+/// What makes cargo build the neural systems into the programs, wherever the crates have the choice.
+pub(crate) const WITH_TORCH: [&str; 2] = ["--features", "torch"];
+
 /// The cargo that runs this program, in the root of the repository.
 pub(crate) fn cargo(root: &std::path::Path) -> Command {
     let mut command =

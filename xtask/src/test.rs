@@ -17,11 +17,20 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     let has_nextest = process::succeeds(process::cargo(root).args(["nextest", "--version"]));
     let mut tests = process::cargo(root);
     if has_nextest {
-        tests.args(["nextest", "run", "--workspace"]);
+        tests
+            .args(["nextest", "run", "--workspace"])
+            .args(process::WITH_TORCH);
     } else {
         // Documentation tests come below, as nextest has none.
-        tests.args(["test", "--workspace", "--all-targets"]);
+        tests
+            .args(["test", "--workspace", "--all-targets"])
+            .args(process::WITH_TORCH);
     }
-    process::run(tests.args(arguments))?;
-    process::run(process::cargo(root).args(["test", "--quiet", "--workspace", "--doc"]))
+    // Tests run side by side already; threads of libtorch on top would wait for each other.
+    process::run(tests.args(arguments).env("OMP_NUM_THREADS", "1"))?;
+    process::run(
+        process::cargo(root)
+            .args(["test", "--quiet", "--workspace", "--doc"])
+            .args(process::WITH_TORCH),
+    )
 }

@@ -4,7 +4,8 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::bounds;
 use crate::commands::{
-    check, completions, convert, demo, eval, generate, info, init, man, predict, split, train,
+    check, completions, convert, demo, eval, explain, generate, info, init, man, predict, split,
+    train,
 };
 use crate::environment::with_environment;
 use crate::logging::LogFormat;
@@ -69,6 +70,7 @@ pub(crate) enum Verb {
     Train(train::TrainArgs),
     Eval(eval::EvalArgs),
     Predict(predict::PredictArgs),
+    Explain(explain::ExplainArgs),
     Info(info::InfoArgs),
     Init(init::InitArgs),
     Completions(completions::CompletionsArgs),

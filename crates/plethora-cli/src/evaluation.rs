@@ -13,9 +13,6 @@ use crate::data_args::{in_file, no_labels, tell_warnings};
 use crate::resources::cpu_seconds;
 use crate::session::Session;
 
-/// Documents that are held and ranked together.
-pub(crate) const DOCUMENTS_PER_BATCH: usize = 4096;
-
 /// Labels ranked a document at least: what lies deeper hardly reaches a threshold.
 pub(crate) const MIN_DEPTH: usize = 20;
 
@@ -43,7 +40,7 @@ pub(crate) struct MeasuredModel {
 /// CPU time of prediction, in milliseconds a document.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Speed {
-    /// Making features.
+    /// Making features, where the system has any.
     pub(crate) features_ms_cpu_per_doc: f64,
     /// Ranking labels.
     pub(crate) ranking_ms_cpu_per_doc: f64,
@@ -87,7 +84,8 @@ impl EvaluationRun {
             ranking_s: 0.0,
         };
         session.progress().start("evaluating", None);
-        for_each_batch(&mut reader, session, |batch| {
+        let batch_size = predictor.documents_per_batch();
+        for_each_batch(&mut reader, batch_size, session, |batch| {
             measuring.add(batch)?;
             session.progress().advance(batch.len() as u64);
             Ok(())
@@ -110,15 +108,16 @@ impl EvaluationRun {
 /// Hands the documents of a corpus to `act` in batches; stops when the user asks to.
 pub(crate) fn for_each_batch(
     reader: &mut CorpusReader,
+    batch_size: usize,
     session: &Session,
     mut act: impl FnMut(&[Document]) -> Result<()>,
 ) -> Result<()> {
-    let mut batch = Vec::with_capacity(DOCUMENTS_PER_BATCH);
+    let mut batch = Vec::with_capacity(batch_size);
     loop {
         let next = reader.next().transpose()?;
         let is_end = next.is_none();
         batch.extend(next);
-        if batch.len() == DOCUMENTS_PER_BATCH || (is_end && !batch.is_empty()) {
+        if batch.len() == batch_size || (is_end && !batch.is_empty()) {
             session.check_interrupt()?;
             act(&batch)?;
             batch.clear();
@@ -144,11 +143,11 @@ struct Measuring<'a> {
 impl Measuring<'_> {
     fn add(&mut self, documents: &[Document]) -> Result<()> {
         let start = cpu_seconds();
-        let rows = self.predictor.features(documents)?;
-        let featured = cpu_seconds();
-        let rankings = self.predictor.rank_rows(&rows, self.options);
-        self.ranking_s += cpu_seconds() - featured;
-        self.features_s += featured - start;
+        let prepared = self.predictor.prepare(documents)?;
+        let ready = cpu_seconds();
+        let rankings = self.predictor.rank_prepared(&prepared, self.options)?;
+        self.ranking_s += cpu_seconds() - ready;
+        self.features_s += ready - start;
         for (document, ranking) in documents.iter().zip(&rankings) {
             let truth: Vec<LabelId> = document
                 .labels

@@ -70,16 +70,23 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitStatus {
     }
 }
 
+/// In the message of a panic that says that libtorch failed, as when memory runs out. The neural
+/// crate turns such panics into errors, which are told once.
+const TORCH_FAILURE: &str = "Torch(\"";
+
 /// A bug of ours is one line that asks to be reported, not a trace.
 pub(crate) fn install_panic_hook() {
     panic::set_hook(Box::new(|panic| {
-        let place = panic
-            .location()
-            .map_or_else(String::new, |place| format!(" ({place})"));
         let payload = panic.payload();
         let message = (payload.downcast_ref::<&str>().copied())
             .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
             .unwrap_or("no message");
+        if message.contains(TORCH_FAILURE) {
+            return;
+        }
+        let place = panic
+            .location()
+            .map_or_else(String::new, |place| format!(" ({place})"));
         tell(&format!(
             "error: this is a bug in plethora {}, please report it: {message}{place}",
             env!("CARGO_PKG_VERSION"),
@@ -146,6 +153,7 @@ mod tests {
             (Error::model(path, "damaged"), ExitStatus::BadData),
             (Error::write(path)(not_found()), ExitStatus::Failure),
             (Error::Interrupted, ExitStatus::Failure),
+            (Error::Compute("out of memory".into()), ExitStatus::Failure),
         ] {
             assert_eq!(status_of(&error.into()), status);
         }

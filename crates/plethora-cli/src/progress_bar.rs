@@ -53,13 +53,13 @@ impl Progress for TerminalProgress {
             None => ProgressBar::new_spinner(),
         });
         let template = match total {
-            Some(_) => "{msg:28} {bar:32} {human_pos}/{human_len} {per_sec} {eta}",
-            None => "{msg:28} {spinner} {human_pos}",
+            Some(_) => "{prefix:28} {bar:32} {human_pos}/{human_len} {per_sec} {eta} {wide_msg}",
+            None => "{prefix:28} {spinner} {human_pos} {wide_msg}",
         };
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
-        bar.set_message(stage.to_owned());
+        bar.set_prefix(stage.to_owned());
         bar.enable_steady_tick(TICK);
         self.with_stage(|current| {
             *current = Some(Stage {
@@ -74,6 +74,14 @@ impl Progress for TerminalProgress {
         self.with_stage(|current| {
             if let Some(stage) = current {
                 stage.bar.inc(steps);
+            }
+        });
+    }
+
+    fn show(&self, figures: &str) {
+        self.with_stage(|current| {
+            if let Some(stage) = current {
+                stage.bar.set_message(figures.to_owned());
             }
         });
     }

@@ -24,6 +24,10 @@ impl Session {
             .num_threads(args.threads)
             .build_global()
             .context("starting threads")?;
+        #[cfg(feature = "torch")]
+        if args.threads > 0 {
+            plethora_neural::set_num_threads(args.threads);
+        }
         let is_terminal = io::stderr().is_terminal();
         let format = args.log_format.unwrap_or(if is_terminal {
             LogFormat::Text

@@ -144,7 +144,11 @@ fn mistakes_in_settings_name_the_key_and_what_was_expected() {
 #[test]
 fn what_init_writes_is_a_config_of_its_system() {
     let desk = desk();
-    for system in ["wide-tree", "parabel", "bonsai", "one-vs-all"] {
+    let mut systems = vec!["wide-tree", "parabel", "bonsai", "one-vs-all"];
+    if cfg!(feature = "torch") {
+        systems.extend(["attentionxml", "attentionxml-plt", "xml-rnn", "xml-cnn"]);
+    }
+    for system in systems {
         desk.succeed(&["init", "--system", system, "-o", "settings.toml", "--force"]);
         let args = join(&[&["train"], &TRAIN_PART, &DRY_RUN, &["-c", "settings.toml"]]);
         assert_eq!(config(&desk.succeed(&args))["system"], system);
@@ -169,4 +173,77 @@ fn wrong_usage_has_its_own_status() {
     assert!(desk.succeed(&["train", "--help"]).contains("Examples:"));
     assert!(desk.succeed(&["completions", "bash"]).contains("plethora"));
     assert!(desk.succeed(&["man"]).contains(".TH plethora"));
+}
+
+#[test]
+fn devices_that_are_none_are_wrong_usage() {
+    let desk = desk();
+    let train = join(&[&["train"], &TRAIN_PART, &["-o", "model"]]);
+    for command in [&train[..], &["eval", "m", "x"], &["predict", "m", "x"]] {
+        let message = desk.fail(2, &join(&[command, &["--device", "gpu"]]));
+        assert!(message.contains("--device"), "{message}");
+    }
+    let mut command = desk.command(&join(&[&["train"], &TRAIN_PART, &DRY_RUN]));
+    let output = command.env("PLETHORA_DEVICE", "gpu").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[cfg(feature = "torch")]
+#[test]
+fn preset_file_variable_and_flag_win_in_this_order() {
+    let desk = desk();
+    desk.write("settings.toml", "[train]\nbatch_size = 8\nepochs = 8\n");
+    let neural = ["--system", "attentionxml", "--preset", "paper-large"];
+    let output = desk
+        .command(&join(&[&["train"], &TRAIN_PART, &DRY_RUN, &neural]))
+        .args(["-c", "settings.toml", "--vectors", "glove.txt"])
+        .env("PLETHORA_SET", "train.epochs=9,head.layers=64,32,seed=4")
+        .output()
+        .unwrap();
+    let config = config(&String::from_utf8(output.stdout).unwrap());
+    assert_eq!(config["encoder"]["hidden"], 512, "the preset's");
+    assert_eq!(config["train"]["batch_size"], 8);
+    assert_eq!(config["train"]["epochs"], 9);
+    assert_eq!(config["head"]["layers"], serde_json::json!([64, 32]));
+    assert_eq!(config["seed"], 4);
+    assert_eq!(config["vectors"]["file"], "glove.txt");
+}
+
+#[cfg(feature = "torch")]
+#[test]
+fn unknown_presets_are_refused_with_a_suggestion() {
+    let desk = desk();
+    for (system, preset, expected) in [
+        (
+            "attentionxml",
+            "paper-medum",
+            "error: --preset: attentionxml has no preset `paper-medum`; did you mean `paper-medium`? ",
+        ),
+        ("xml-cnn", "demo", "error: --preset: xml-cnn has no presets"),
+    ] {
+        let chosen = ["--system", system, "--preset", preset];
+        let train = join(&[&["train"], &TRAIN_PART, &["-o", "model"]]);
+        let message = desk.fail(2, &join(&[&train, &chosen]));
+        assert!(message.starts_with(expected), "{message}");
+    }
+}
+
+#[cfg(not(feature = "torch"))]
+#[test]
+fn neural_systems_say_how_to_get_them() {
+    let desk = desk();
+    for system in ["attentionxml", "attentionxml-plt", "xml-rnn", "xml-cnn"] {
+        let train = join(&[&["train"], &TRAIN_PART, &["-o", "model"]]);
+        for command in [&train[..], &["init"]] {
+            let message = desk.fail(2, &join(&[command, &["--system", system]]));
+            assert!(
+                message.contains("built without neural systems")
+                    && message.contains("--features torch"),
+                "{message}"
+            );
+        }
+    }
+    let train = join(&[&["train"], &TRAIN_PART, &["-o", "model"]]);
+    let message = desk.fail(2, &join(&[&train, &["--device", "cuda"]]));
+    assert!(message.contains("without neural systems"), "{message}");
 }

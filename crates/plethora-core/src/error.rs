@@ -67,6 +67,9 @@ pub enum Error {
         /// The existing file or folder.
         path: PathBuf,
     },
+    /// A computation failed, as when memory runs out.
+    #[error("{0}")]
+    Compute(String),
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,

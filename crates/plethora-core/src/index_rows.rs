@@ -1,5 +1,7 @@
 //! Rows of indices without values: the labels of each document, the documents of each label.
 
+use rayon::prelude::*;
+
 /// Compressed rows of `u32` indices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexRows {
@@ -41,6 +43,13 @@ impl IndexRows {
     /// All rows in order.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = &[u32]> {
         (0..self.num_rows()).map(|index| self.row(index))
+    }
+
+    /// Replaces each index by its entry in `new_indices` and leaves it in its place.
+    pub fn replace(&mut self, new_indices: impl Fn(u32) -> u32 + Sync) {
+        self.items
+            .par_iter_mut()
+            .for_each(|item| *item = new_indices(*item));
     }
 
     /// Replaces each index by its entry in `new_indices` and sorts each row.

@@ -15,6 +15,7 @@ mod progress;
 mod seed;
 mod sparse;
 pub mod text;
+pub mod training_log;
 pub mod tree;
 
 pub use cells::{grouped, one_field};

@@ -7,6 +7,7 @@
 /// ```text
 /// start("training tree 1", Some(4096))
 ///     advance(64)  advance(64)  ...          from any thread
+///     show("loss 0.0123")  ...               where there is something to show
 /// finish("4,096 nodes, 31,000 classifiers")
 /// ```
 pub trait Progress: Sync {
@@ -15,6 +16,10 @@ pub trait Progress: Sync {
 
     /// `steps` more steps of the current stage are done.
     fn advance(&self, steps: u64);
+
+    /// The latest figures of the current stage, as `loss 0.0123, 812 documents/s`; they replace the
+    /// earlier ones.
+    fn show(&self, _figures: &str) {}
 
     /// The current stage is over; `summary` says in a few words what came out of it.
     fn finish(&self, summary: &str);

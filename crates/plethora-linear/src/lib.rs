@@ -8,6 +8,7 @@
 mod beam;
 mod chunk;
 mod config;
+mod explain;
 mod model;
 mod node_documents;
 mod problem;
@@ -22,6 +23,7 @@ mod tree_file;
 mod tree_weights;
 
 pub use config::{LinearConfig, Loss, SolverConfig};
+pub use explain::{FeatureContribution, LabelExplanation};
 pub use model::{LinearModel, RankOptions};
 pub use recipe::{RECIPES, recipe};
 pub use save::{CONFIG_FILE, METRICS_FILE, ModelParts};

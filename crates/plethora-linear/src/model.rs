@@ -13,7 +13,7 @@ use crate::tree_file::TreeFile;
 
 /// Labels of each tree that take part in the average of several trees, where no more are asked for:
 /// a constant, so that a ranking of five is the start of a ranking of ten.
-const CANDIDATES_PER_TREE: usize = 200;
+pub(crate) const CANDIDATES_PER_TREE: usize = 200;
 
 /// How to rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,9 +27,9 @@ pub struct RankOptions {
 /// A linear model, its weights mapped from disk.
 #[derive(Debug)]
 pub struct LinearModel {
-    config: LinearConfig,
+    pub(crate) config: LinearConfig,
     num_features: usize,
-    trees: Vec<TreeFile>,
+    pub(crate) trees: Vec<TreeFile>,
 }
 
 /// The file of a tree within a model folder.

@@ -3,9 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use plethora_core::artifact::{
-    CardMetrics, ModelCard, ModelDetails, ModelWriter, WorkFolder, save_label_space,
-};
+use plethora_core::artifact::{ModelCard, ModelDetails, ModelWriter, WorkFolder, save_label_space};
 use plethora_core::corpus::LabelSpace;
 use plethora_core::metrics::Evaluation;
 use plethora_core::text::TfIdf;
@@ -70,25 +68,8 @@ impl ModelParts<'_> {
             writer.write_json(METRICS_FILE, evaluation)?;
         }
         let details = self.details();
-        self.card(&details).save(&writer)?;
+        ModelCard::new(&details, self.evaluation).save(&writer)?;
         writer.finish(&self.config.system, details.to_json())
-    }
-
-    fn card(&self, details: &ModelDetails) -> ModelCard {
-        ModelCard {
-            system: details.system.clone(),
-            num_labels: details.num_labels,
-            num_documents: details.num_documents,
-            num_features: Some(details.num_features),
-            takes_text: details.takes_text,
-            text_fields: details.text_fields.clone(),
-            metrics: self
-                .evaluation
-                .map(|(evaluation, evaluated_on)| CardMetrics {
-                    evaluated_on: evaluated_on.to_owned(),
-                    values: evaluation.values().to_vec(),
-                }),
-        }
     }
 }
 

@@ -1,5 +1,8 @@
 //! Ranking labels with trained models, whatever system they are of. Nothing here trains.
 //!
+//! Neural systems need the feature `torch`, and libtorch with it; without it their models are
+//! refused by name.
+//!
 //! ```no_run
 //! use plethora_core::corpus::{Content, Document};
 //! use plethora_predict::{Predictor, RankOptions};
@@ -19,8 +22,21 @@
 //! # }
 //! ```
 
-mod features;
+#[cfg(not(feature = "torch"))]
+mod device;
+mod explain;
+mod open_system;
 mod predictor;
+mod prepared;
 
+#[cfg(not(feature = "torch"))]
+pub use device::Device;
+pub use explain::{BIAS, Explanation, Method, SpanWeight, TermContribution};
 pub use plethora_linear::RankOptions;
+#[cfg(feature = "torch")]
+pub use plethora_neural::Device;
 pub use predictor::{Predictor, System};
+pub use prepared::Prepared;
+
+/// The systems that need the feature `torch`, so that a program without it can say so.
+pub const NEURAL_SYSTEMS: [&str; 4] = ["attentionxml", "attentionxml-plt", "xml-rnn", "xml-cnn"];

@@ -5,17 +5,31 @@ use std::path::Path;
 use plethora_core::artifact::{Manifest, ModelDetails, ModelReader, load_label_space};
 use plethora_core::corpus::{Document, LabelSpace};
 use plethora_core::text::TfIdf;
-use plethora_core::{Error, Result, ScoredLabel, SparseMatrix};
-use plethora_linear::{CONFIG_FILE, LinearConfig, LinearModel, RankOptions};
+use plethora_core::{Error, Result, ScoredLabel};
+use plethora_linear::{LinearModel, RankOptions};
+#[cfg(feature = "torch")]
+use plethora_neural::NeuralModel;
 
-use crate::features;
+use crate::Device;
+use crate::open_system::open_system;
+use crate::prepared::Prepared;
 
 /// The trained part of a model. A new family of systems is one more arm.
+#[cfg_attr(
+    feature = "torch",
+    expect(
+        clippy::large_enum_variant,
+        reason = "a program has one or two of them"
+    )
+)]
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum System {
     /// Linear classifiers on label trees.
     Linear(LinearModel),
+    /// Networks.
+    #[cfg(feature = "torch")]
+    Neural(NeuralModel),
 }
 
 /// Ranks labels for documents.
@@ -29,21 +43,23 @@ pub struct Predictor {
 }
 
 impl Predictor {
-    /// Opens a model folder of any system.
+    /// Opens a model folder of any system, to compute on the processor.
     ///
     /// # Errors
     /// [`Error::Model`] if there is no model, or it is damaged or of a system that this program
     /// does not know.
     pub fn open(path: &Path) -> Result<Self> {
+        Self::open_on(path, Device::default())
+    }
+
+    /// Opens a model folder of any system; neural ones compute on `device`, linear ones always on
+    /// the processor.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); [`Error::Config`] if the machine has no such device.
+    pub fn open_on(path: &Path, device: Device) -> Result<Self> {
         let folder = ModelReader::open(path)?;
-        let manifest = folder.manifest();
         let details = ModelDetails::of(&folder)?;
-        if plethora_linear::recipe(&manifest.kind).is_none() {
-            return Err(Error::model(
-                folder.folder(),
-                format!("this program does not know the system `{}`", manifest.kind),
-            ));
-        }
         let labels = load_label_space(&folder)?;
         if labels.len() as u64 != details.num_labels {
             return Err(Error::model(
@@ -55,33 +71,18 @@ impl Predictor {
                 ),
             ));
         }
-        let tfidf = if details.takes_text {
-            Some(TfIdf::load_from(folder.folder())?)
-        } else {
-            None
-        };
-        let num_features = details.num_features as usize;
-        if let Some(tfidf) = &tfidf
-            && tfidf.num_features() != num_features
-        {
-            return Err(Error::model(
-                folder.folder(),
-                "the terms of the text features do not fit the manifest",
-            ));
-        }
-        let config: LinearConfig = folder.read_json(CONFIG_FILE)?;
-        let model = LinearModel::open(&folder, config, num_features, labels.len())
-            .map_err(|error| as_model_error(error, &folder))?;
+        let (system, tfidf) = open_system(&folder, &details, device)?;
         Ok(Self {
-            system: System::Linear(model),
+            system,
             labels,
             tfidf,
             details,
-            manifest: Some(manifest.clone()),
+            manifest: Some(folder.manifest().clone()),
         })
     }
 
-    /// A predictor from parts that are not saved yet.
+    /// A predictor from parts that are not saved yet; `tfidf` makes the features of linear systems
+    /// that take texts.
     ///
     /// # Panics
     /// If the parts have other sizes than `details` says.
@@ -92,7 +93,11 @@ impl Predictor {
         details: ModelDetails,
     ) -> Self {
         assert_eq!(labels.len() as u64, details.num_labels);
-        assert_eq!(tfidf.is_some(), details.takes_text);
+        match system {
+            System::Linear(_) => assert_eq!(tfidf.is_some(), details.takes_text),
+            #[cfg(feature = "torch")]
+            System::Neural(_) => assert!(tfidf.is_none() && details.takes_text),
+        }
         Self {
             system,
             labels,
@@ -112,18 +117,52 @@ impl Predictor {
         documents: &[Document],
         options: RankOptions,
     ) -> Result<Vec<Vec<ScoredLabel>>> {
-        Ok(self.rank_rows(&self.features(documents)?, options))
+        self.rank_prepared(&self.prepare(documents)?, options)
     }
 
-    /// The feature rows of documents: the first half of [`rank`](Self::rank).
-    pub fn features(&self, documents: &[Document]) -> Result<SparseMatrix> {
-        features::rows(documents, self.tfidf.as_ref(), self.num_features())
-    }
-
-    /// The best labels of each feature row: the second half of [`rank`](Self::rank).
-    pub fn rank_rows(&self, rows: &SparseMatrix, options: RankOptions) -> Vec<Vec<ScoredLabel>> {
+    /// Documents in the form that the model ranks: the first half of [`rank`](Self::rank).
+    pub fn prepare(&self, documents: &[Document]) -> Result<Prepared> {
         match &self.system {
-            System::Linear(model) => model.rank(rows, options),
+            System::Linear(_) => {
+                Prepared::rows(documents, self.tfidf.as_ref(), self.num_features())
+            }
+            #[cfg(feature = "torch")]
+            System::Neural(_) => Prepared::texts(documents),
+        }
+    }
+
+    /// The best labels of documents that [`prepare`](Self::prepare) of the same predictor gave: the
+    /// second half of [`rank`](Self::rank).
+    pub fn rank_prepared(
+        &self,
+        prepared: &Prepared,
+        options: RankOptions,
+    ) -> Result<Vec<Vec<ScoredLabel>>> {
+        match (&self.system, prepared) {
+            (System::Linear(model), Prepared::Rows(rows)) => Ok(model.rank(rows, options)),
+            #[cfg(feature = "torch")]
+            (System::Neural(model), Prepared::Texts(texts)) => {
+                let options = plethora_neural::RankOptions {
+                    top_k: options.top_k,
+                    beam: options.beam,
+                };
+                let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+                Ok(model.rank(&texts, options)?)
+            }
+            #[cfg(feature = "torch")]
+            _ => Err(Error::Data(
+                "the documents were prepared for a model of another family".into(),
+            )),
+        }
+    }
+
+    /// Documents to rank together: enough to keep the machine busy, few enough to go on from one to
+    /// the next within seconds.
+    pub fn documents_per_batch(&self) -> usize {
+        match &self.system {
+            System::Linear(_) => 4096,
+            #[cfg(feature = "torch")]
+            System::Neural(_) => 512,
         }
     }
 
@@ -137,7 +176,7 @@ impl Predictor {
         &self.system
     }
 
-    /// How texts become features; absent where documents come as features.
+    /// How texts become features; absent where documents come as features, and for neural systems.
     pub fn tfidf(&self) -> Option<&TfIdf> {
         self.tfidf.as_ref()
     }
@@ -159,13 +198,5 @@ impl Predictor {
 
     fn num_features(&self) -> usize {
         self.details.num_features as usize
-    }
-}
-
-/// Settings that cannot work are the user's mistake elsewhere, but damage in a model.
-fn as_model_error(error: Error, folder: &ModelReader) -> Error {
-    match error {
-        Error::Config { .. } => Error::model(&folder.folder().join(CONFIG_FILE), error.to_string()),
-        other => other,
     }
 }

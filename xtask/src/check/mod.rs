@@ -38,20 +38,24 @@ fn formatting(root: &Path) -> Result<()> {
 }
 
 fn lints(root: &Path) -> Result<()> {
-    process::run(process::cargo(root).args([
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "--deny",
-        "warnings",
-    ]))
+    let clippy = |packages: &[&str]| {
+        process::run(process::cargo(root).arg("clippy").args(packages).args([
+            "--all-targets",
+            "--",
+            "--deny",
+            "warnings",
+        ]))
+    };
+    clippy(&[&["--workspace"][..], &process::WITH_TORCH].concat())?;
+    // The code of programs without neural systems; all that these depend on is checked already.
+    clippy(&["--package", "plethora-predict", "--package", "plethora-cli"])
 }
 
 fn documentation(root: &Path) -> Result<()> {
     process::run(
         process::cargo(root)
             .args(["doc", "--workspace", "--no-deps"])
+            .args(process::WITH_TORCH)
             .env("RUSTDOCFLAGS", "--deny warnings"),
     )
 }

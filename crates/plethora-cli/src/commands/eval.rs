@@ -10,6 +10,7 @@ use plethora_predict::Predictor;
 
 use crate::bounds;
 use crate::data_args::DataArgs;
+use crate::device_args::DeviceArgs;
 use crate::evaluation::{EvaluationRun, MeasuredModel};
 use crate::session::Session;
 use crate::{interrupt, metrics_table, results};
@@ -79,6 +80,9 @@ pub(crate) struct EvalArgs {
     json: bool,
 
     #[command(flatten)]
+    device: DeviceArgs,
+
+    #[command(flatten)]
     input: DataArgs,
 }
 
@@ -102,7 +106,7 @@ impl EvalArgs {
         // Outputs that cannot be written are told before the work, not after it.
         let output = self.create(self.output.as_deref())?;
         let per_label = self.create(self.per_label.as_deref())?;
-        let predictor = Predictor::open(&self.model)?;
+        let predictor = self.device.open(&self.model)?;
         let options = self.input.to_options_for(predictor.details());
         let reader = CorpusReader::open(&self.data, &options)?;
         let measured = run.run(&predictor, reader, &self.data, session)?;

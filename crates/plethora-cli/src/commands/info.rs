@@ -7,6 +7,7 @@ use clap::Args;
 use plethora_core::artifact::{ModelDetails, ModelReader};
 use plethora_core::grouped;
 use plethora_linear::{CONFIG_FILE, METRICS_FILE};
+use plethora_predict::NEURAL_SYSTEMS;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -43,6 +44,9 @@ struct ModelInfo {
     program_version: String,
     #[serde(flatten)]
     details: ModelDetails,
+    /// Weights of a neural system.
+    #[serde(rename = "n_parameters", skip_serializing_if = "Option::is_none")]
+    num_parameters: Option<u64>,
     size: u64,
     files: Vec<FileInfo>,
     config: Value,
@@ -80,11 +84,13 @@ impl InfoArgs {
                 sha256: entry.sha256.clone(),
             })
             .collect();
+        let details = ModelDetails::of(&folder)?;
         Ok(ModelInfo {
             path: self.model.clone(),
             format_version: manifest.format_version,
             program_version: manifest.program_version.clone(),
-            details: ModelDetails::of(&folder)?,
+            num_parameters: num_parameters(&folder, &details)?,
+            details,
             size: files.iter().map(|file| file.size).sum(),
             files,
             config: folder.read_json(CONFIG_FILE)?,
@@ -98,20 +104,36 @@ impl InfoArgs {
 }
 
 impl ModelInfo {
-    fn render(&self) -> String {
+    /// What the model knows of documents, as its family counts it.
+    fn render_inputs(&self) -> String {
         let details = &self.details;
-        let input = if details.takes_text {
+        let count = grouped(details.num_features);
+        if NEURAL_SYSTEMS.contains(&details.system.as_str()) {
+            let parameters = self.num_parameters.map(grouped);
+            return format!(
+                "words       {count}\n\
+                 parameters  {}\n\
+                 devices     cpu and cuda from the same folder, wherever it was trained\n",
+                parameters.as_deref().unwrap_or("not counted")
+            );
+        }
+        let origin = if details.takes_text {
             "terms of texts"
         } else {
             "given with the documents"
         };
+        format!("features    {count} ({origin})\n")
+    }
+
+    fn render(&self) -> String {
+        let details = &self.details;
         let mut text = format!(
             "model       {}\n\
              system      {}\n\
              written by  plethora {}, format {}\n\
              labels      {}\n\
              documents   {}\n\
-             features    {} ({input})\n\
+             {}\
              size        {}, all files as the manifest says\n",
             self.path.display(),
             details.system,
@@ -119,7 +141,7 @@ impl ModelInfo {
             self.format_version,
             grouped(details.num_labels),
             grouped(details.num_documents),
-            grouped(details.num_features),
+            self.render_inputs(),
             bytes(self.size),
         );
         if !details.text_fields.is_empty() {
@@ -142,6 +164,32 @@ impl ModelInfo {
         }
         text
     }
+}
+
+/// Opens a neural model to count its weights; a program without neural systems cannot.
+#[cfg(feature = "torch")]
+fn num_parameters(
+    folder: &ModelReader,
+    details: &ModelDetails,
+) -> plethora_core::Result<Option<u64>> {
+    if plethora_neural::recipe(&details.system).is_none() {
+        return Ok(None);
+    }
+    let config = folder.read_json(CONFIG_FILE)?;
+    let num_labels = details.num_labels as usize;
+    let model = plethora_neural::NeuralModel::open(
+        folder,
+        config,
+        num_labels,
+        plethora_neural::Device::Cpu,
+    )?;
+    Ok(Some(model.num_parameters()))
+}
+
+#[cfg(not(feature = "torch"))]
+#[expect(clippy::unnecessary_wraps, reason = "the same as with neural systems")]
+fn num_parameters(_: &ModelReader, _: &ModelDetails) -> plethora_core::Result<Option<u64>> {
+    Ok(None)
 }
 
 /// Settings by their dotted keys, as `--set` takes them.

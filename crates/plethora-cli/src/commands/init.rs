@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use plethora_core::corpus::Output;
-use plethora_linear::{RECIPES, recipe};
 
 use crate::failure::UsageError;
-use crate::settings::{nearest, systems};
+use crate::settings::{DEFAULT_SYSTEM, recipe, systems};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -19,7 +18,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct InitArgs {
-    #[arg(long, value_name = "NAME", default_value = RECIPES[0].0, hide_default_value = true)]
+    #[arg(long, value_name = "NAME", default_value = DEFAULT_SYSTEM, hide_default_value = true)]
     #[arg(help = format!("System: {}", systems()))]
     system: String,
 
@@ -35,18 +34,8 @@ pub(crate) struct InitArgs {
 impl InitArgs {
     /// Writes the recipe.
     pub(crate) fn run(&self) -> anyhow::Result<()> {
-        let names = RECIPES.map(|(name, _)| name);
-        let Some(text) = recipe(&self.system) else {
-            let guess = nearest(&self.system, names)
-                .map(|guess| format!("did you mean `{guess}`? "))
-                .unwrap_or_default();
-            return Err(UsageError::new(format!(
-                "--system: unknown system `{}`; {guess}Systems: {}",
-                self.system,
-                names.join(", ")
-            ))
-            .into());
-        };
+        let text = recipe(&self.system)
+            .map_err(|message| UsageError::new(format!("--system: {message}")))?;
         write_text(&self.output, text, self.force)?;
         Ok(())
     }

@@ -5,6 +5,7 @@ pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod demo;
 pub(crate) mod eval;
+pub(crate) mod explain;
 pub(crate) mod generate;
 pub(crate) mod info;
 pub(crate) mod init;
@@ -28,6 +29,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
         Verb::Train(args) => args.run(&session),
         Verb::Eval(args) => args.run(&session),
         Verb::Predict(args) => args.run(&session),
+        Verb::Explain(args) => args.run(),
         Verb::Info(args) => args.run(),
         Verb::Init(args) => args.run(),
         Verb::Completions(args) => args.run(),

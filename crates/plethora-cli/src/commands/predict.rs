@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use plethora_core::ScoredLabel;
 use plethora_core::corpus::{CorpusReader, Output, ReadOptions};
-use plethora_predict::{Predictor, RankOptions};
+use plethora_predict::RankOptions;
 
 use crate::bounds;
 use crate::data_args::{DataArgs, in_file, tell_warnings};
+use crate::device_args::DeviceArgs;
 use crate::evaluation::for_each_batch;
 use crate::interrupt;
 use crate::prediction_writer::{PredictionFormat, PredictionWriter};
@@ -61,6 +62,9 @@ pub(crate) struct PredictArgs {
     force: bool,
 
     #[command(flatten)]
+    device: DeviceArgs,
+
+    #[command(flatten)]
     input: DataArgs,
 }
 
@@ -69,7 +73,7 @@ impl PredictArgs {
     pub(crate) fn run(&self, session: &Session) -> anyhow::Result<()> {
         let target = self.output.as_deref().unwrap_or(Path::new(STDOUT));
         self.input.check_output(&self.data, target)?;
-        let predictor = Predictor::open(&self.model)?;
+        let predictor = self.device.open(&self.model)?;
         let options = ReadOptions {
             texts_only: true,
             ..self.input.to_options_for(predictor.details())
@@ -86,7 +90,8 @@ impl PredictArgs {
         };
         let mut num_documents = 0;
         session.progress().start("predicting", None);
-        for_each_batch(&mut reader, session, |documents| {
+        let batch_size = predictor.documents_per_batch();
+        for_each_batch(&mut reader, batch_size, session, |documents| {
             for (document, mut ranking) in documents.iter().zip(predictor.rank(documents, rank)?) {
                 self.cut(&mut ranking);
                 writer.write(&document.id, &ranking)?;

@@ -9,16 +9,16 @@ use clap::Args;
 use plethora_core::artifact::WorkFolder;
 use plethora_core::corpus::{Filter, LabelSpaceBuilder};
 use plethora_core::{Error, grouped};
-use plethora_linear::LinearConfig;
 use serde_json::json;
 
 use crate::bounds;
 use crate::data_args::{DataArgs, check_stdin, tell_warnings};
+use crate::device_args::DeviceArgs;
 use crate::failure::UsageError;
 use crate::figures::{bytes, duration};
 use crate::session::Session;
-use crate::settings::SettingsArgs;
-use crate::training::{Corpus, TrainingJob, TrainingReport};
+use crate::settings::{SettingsArgs, SystemConfig};
+use crate::training::{Corpus, ModelSize, TrainingJob, TrainingReport};
 use crate::{interrupt, metrics_table, results};
 
 const EXAMPLES: &str = "\
@@ -28,6 +28,7 @@ Examples:
       --valid books.jsonl --valid-where split=dev
   plethora train texts.txt --labels-file labels.txt -o model --system parabel --seed 7
   plethora train books.csv -o model --config my.toml --set tree.max_leaf=50 --force
+  plethora train books.jsonl -o model --system attentionxml --vectors glove.txt --device cuda
   plethora train books.jsonl -o model --resume     after Ctrl-C or a crash";
 
 /// Train a model
@@ -42,7 +43,8 @@ pub(crate) struct TrainArgs {
     #[arg(short, long, value_name = "FOLDER")]
     output: PathBuf,
 
-    /// Corpus to measure the model on; the metrics are kept in the model
+    /// Corpus to measure the model on; the metrics are kept in the model. Neural systems also
+    /// stop early and choose their weights by it
     #[arg(long, value_name = "DATA")]
     valid: Option<PathBuf>,
 
@@ -78,6 +80,9 @@ pub(crate) struct TrainArgs {
     settings: SettingsArgs,
 
     #[command(flatten)]
+    device: DeviceArgs,
+
+    #[command(flatten)]
     input: DataArgs,
 }
 
@@ -91,7 +96,7 @@ impl TrainArgs {
         interrupt::install();
         let report = job
             .run(session)
-            .map_err(|error| self.explain_resume(error))?;
+            .map_err(|error| self.explain_resume(error, &job.config))?;
         if self.json {
             results::print_json(&report)?;
         } else {
@@ -128,6 +133,7 @@ impl TrainArgs {
             vocabulary: self.vocabulary.clone(),
             output: self.output.clone(),
             config,
+            device: self.device.device,
             replaces: self.force,
             resumes: self.resume,
         })
@@ -135,7 +141,7 @@ impl TrainArgs {
 
     /// Says how to go on, where something is left to go on with and nothing is wrong with the
     /// training data.
-    fn explain_resume(&self, error: Error) -> anyhow::Error {
+    fn explain_resume(&self, error: Error, config: &SystemConfig) -> anyhow::Error {
         let is_kept = WorkFolder::path_for(&self.output).exists();
         let is_resumable = match &error {
             Error::Interrupted | Error::Write { .. } => true,
@@ -153,7 +159,8 @@ impl TrainArgs {
             .collect();
         command.push("--resume".into());
         let hint = format!(
-            "{error}; to go on from the last complete tree: {}",
+            "{error}; to go on from {}: {}",
+            config.resume_point(),
             command.join(" ")
         );
         anyhow::Error::from(error).context(hint)
@@ -211,7 +218,7 @@ impl DataFacts {
         })
     }
 
-    fn render(&self, path: &Path, config: &LinearConfig) -> anyhow::Result<String> {
+    fn render(&self, path: &Path, config: &SystemConfig) -> anyhow::Result<String> {
         let settings = toml::to_string(config).context("showing the settings")?;
         let with_labels = (self.num_documents - self.num_without_labels).max(1);
         Ok(format!(
@@ -239,7 +246,6 @@ fn quoted(argument: &str) -> String {
 
 /// What a person wants to know when training is over.
 fn summary(report: &TrainingReport) -> String {
-    let seconds = &report.seconds;
     let mut text = String::new();
     if let Some(measured) = &report.metrics {
         text = format!("{}\n", metrics_table::render(measured));
@@ -247,13 +253,16 @@ fn summary(report: &TrainingReport) -> String {
     let memory = report
         .peak_memory_bytes
         .map_or_else(|| "unknown".to_owned(), bytes);
+    let stages: Vec<String> = (report.seconds.stages())
+        .map(|(stage, seconds)| format!("{stage} {}", duration(seconds)))
+        .collect();
     let _ = write!(
         text,
         "model       {} ({}, {})\n\
          documents   {} ({} without labels left out)\n\
          labels      {}\n\
-         features    {}\n\
-         time        {}: reading {}, features {}, trees {}, classifiers {}, saving {}\n\
+         {}\
+         time        {}: {}\n\
          resources   {} of CPU, {memory} of memory at most\n",
         report.model.display(),
         report.system,
@@ -261,14 +270,28 @@ fn summary(report: &TrainingReport) -> String {
         grouped(report.num_documents),
         grouped(report.num_without_labels),
         grouped(report.num_labels),
-        grouped(report.num_features),
-        duration(seconds.total),
-        duration(seconds.reading),
-        duration(seconds.features),
-        duration(seconds.trees),
-        duration(seconds.classifiers),
-        duration(seconds.saving),
+        size_lines(&report.size),
+        duration(report.seconds.total),
+        stages.join(", "),
         duration(report.cpu_seconds),
     );
     text
+}
+
+fn size_lines(size: &ModelSize) -> String {
+    match size {
+        ModelSize::Linear { num_features, .. } => {
+            format!("features    {}\n", grouped(*num_features))
+        }
+        #[cfg(feature = "torch")]
+        ModelSize::Neural {
+            num_words,
+            num_parameters,
+            device,
+        } => format!(
+            "words       {}\nparameters  {}, trained on {device}\n",
+            grouped(*num_words),
+            grouped(*num_parameters)
+        ),
+    }
 }

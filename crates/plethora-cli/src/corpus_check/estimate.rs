@@ -1,4 +1,5 @@
-//! What training will cost, roughly.
+//! What training will cost, roughly: of the linear systems here, of the others in files of their
+//! own.
 //!
 //! Time has a part that grows with documents, terms and labels a document, and one that grows with
 //! labels; one-vs-all looks at every document for every label. The rates were measured on two
@@ -89,6 +90,14 @@ const RATES: [Rates; 4] = [
 
 /// An estimate for each system.
 pub(crate) fn estimates(size: TrainingSize) -> Vec<Estimate> {
+    #[cfg_attr(not(feature = "torch"), expect(unused_mut))]
+    let mut estimates = linear_estimates(size);
+    #[cfg(feature = "torch")]
+    estimates.extend(super::neural_estimate::estimates(size));
+    estimates
+}
+
+fn linear_estimates(size: TrainingSize) -> Vec<Estimate> {
     RATES
         .iter()
         .map(|rates| {
@@ -108,7 +117,7 @@ pub(crate) fn estimates(size: TrainingSize) -> Vec<Estimate> {
 }
 
 /// Documents and labels as rows of features; trees and classifiers go to disk one by one.
-fn memory(size: TrainingSize, copies: u64) -> u64 {
+pub(super) fn memory(size: TrainingSize, copies: u64) -> u64 {
     let entries_per_document = size.num_entries / size.num_documents.max(1);
     let label_entries =
         (size.num_assignments * entries_per_document).min(size.num_labels * LABEL_FEATURES);
@@ -119,9 +128,8 @@ fn memory(size: TrainingSize, copies: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use plethora_linear::RECIPES;
-
     use super::*;
+    use crate::settings::recipes;
 
     #[test]
     fn every_system_has_an_estimate_that_grows_with_the_corpus() {
@@ -134,7 +142,8 @@ mod tests {
         };
         let (small, large) = (estimates(size(1)), estimates(size(10)));
         let systems: Vec<&str> = small.iter().map(|estimate| estimate.system).collect();
-        assert_eq!(systems, RECIPES.map(|(name, _)| name));
+        let known: Vec<&str> = recipes().into_iter().map(|(name, _)| name).collect();
+        assert_eq!(systems, known);
         for (small, large) in small.iter().zip(large) {
             assert!(small.cpu_seconds > 0.0 && large.cpu_seconds >= 9.9 * small.cpu_seconds);
             assert!(large.peak_memory_bytes > small.peak_memory_bytes);

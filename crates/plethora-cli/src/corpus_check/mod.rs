@@ -2,6 +2,8 @@
 
 mod content_hashes;
 mod estimate;
+#[cfg(feature = "torch")]
+mod neural_estimate;
 mod profile;
 mod report;
 mod report_text;

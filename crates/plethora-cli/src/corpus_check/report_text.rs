@@ -36,7 +36,7 @@ impl CheckReport {
     fn render_estimates(&self) -> String {
         let mut text = format!(
             "\nTraining would take about this much; it is an estimate from {} features and {} \
-             entries,\noften wrong by a factor of two.\n{:14}{:>12}{:>24}{:>14}\n",
+             entries,\noften wrong by a factor of two.\n{:18}{:>12}{:>24}{:>14}\n",
             grouped(self.size.num_features),
             grouped(self.size.num_entries),
             "system",
@@ -47,12 +47,15 @@ impl CheckReport {
         for estimate in &self.estimates {
             let _ = writeln!(
                 text,
-                "{:14}{:>12}{:>24}{:>14}",
+                "{:18}{:>12}{:>24}{:>14}",
                 estimate.system,
                 duration(estimate.cpu_seconds),
                 duration(estimate.cpu_seconds / self.num_threads as f64),
                 bytes(estimate.peak_memory_bytes)
             );
+        }
+        if cfg!(feature = "torch") {
+            text.push_str("Neural systems take a small part of this time on a GPU.\n");
         }
         text
     }

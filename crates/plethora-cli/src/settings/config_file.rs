@@ -8,8 +8,8 @@ use plethora_core::Error;
 use serde_json::Value;
 use toml::de::{DeTable, DeValue};
 
+use super::assignment::{AssignedValue, Assignment};
 use super::setting_table::joined;
-use super::{AssignedValue, Assignment};
 use crate::failure::UsageError;
 
 /// All settings of a file, group by group.
@@ -19,7 +19,8 @@ pub(super) fn read(path: &Path) -> Result<Vec<Assignment>, UsageError> {
     parse(path, &text)
 }
 
-fn parse(path: &Path, text: &str) -> Result<Vec<Assignment>, UsageError> {
+/// All settings of a text; messages call it `path`.
+pub(super) fn parse(path: &Path, text: &str) -> Result<Vec<Assignment>, UsageError> {
     let mut assignments = Vec::new();
     if text.trim_start().starts_with('{') {
         let value = parse_json(path, text)?;
@@ -82,10 +83,8 @@ impl<'a> TomlFile<'a> {
                     self.collect(entries, &key, assignments);
                     continue;
                 }
-                DeValue::Boolean(switch) => AssignedValue::Typed(Value::from(*switch)),
-                DeValue::String(text) => AssignedValue::Typed(Value::from(text.as_ref())),
-                other => match number(other) {
-                    Some(number) => AssignedValue::Typed(number),
+                other => match typed(other) {
+                    Some(value) => AssignedValue::Typed(value),
                     // No setting takes it, but it can be shown.
                     None => AssignedValue::Text(self.slice(value.span()).to_owned()),
                 },
@@ -110,9 +109,12 @@ impl<'a> TomlFile<'a> {
     }
 }
 
-/// A number that settings may have, however it is written.
-fn number(value: &DeValue<'_>) -> Option<Value> {
+/// A value that settings may have, however it is written.
+fn typed(value: &DeValue<'_>) -> Option<Value> {
     match value {
+        DeValue::Boolean(switch) => Some(Value::from(*switch)),
+        DeValue::String(text) => Some(Value::from(text.as_ref())),
+        DeValue::Array(list) => list.iter().map(|entry| typed(entry.get_ref())).collect(),
         DeValue::Integer(integer) => {
             let (digits, radix) = (integer.as_str(), integer.radix());
             let positive = u64::from_str_radix(digits, radix).map(Value::from);
@@ -190,6 +192,15 @@ mod tests {
     }
 
     #[test]
+    fn lists_may_span_lines() {
+        let value = settings("layers = [\n  512, # wide\n  256,\n]")
+            .unwrap()
+            .remove(0)
+            .value;
+        assert_eq!(value, AssignedValue::Typed(serde_json::json!([512, 256])));
+    }
+
+    #[test]
     fn what_json_cannot_say_is_not_lost() {
         for (text, expected) in [
             ("cost = nan", AssignedValue::Text("nan".into())),
@@ -197,7 +208,7 @@ mod tests {
                 "cost = 1979-05-27",
                 AssignedValue::Text("1979-05-27".into()),
             ),
-            ("cost = [ 1 ]", AssignedValue::Text("[ 1 ]".into())),
+            ("cost = [ nan ]", AssignedValue::Text("[ nan ]".into())),
             ("[cost]", AssignedValue::EmptyGroup),
         ] {
             assert_eq!(settings(text).unwrap()[0].value, expected, "{text}");

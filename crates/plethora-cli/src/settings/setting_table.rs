@@ -2,80 +2,39 @@
 
 use std::collections::BTreeMap;
 
-use plethora_linear::LinearConfig;
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{AssignedValue, Assignment};
+use super::assignment::{AssignedValue, Assignment};
+use super::kind::Kind;
+use super::{SystemConfig, recipes};
 use crate::failure::UsageError;
 
 /// Below this similarity (1 is equal) a suggestion would only puzzle.
 const MIN_SIMILARITY: f64 = 0.6;
 
+/// Options of their own, and the settings they stand for in one system or another.
+const OPTIONS: [(&str, &[&str]); 3] = [
+    ("seed", &["seed"]),
+    ("beam", &["beam", "plt.beam"]),
+    ("vectors", &["vectors.file"]),
+];
+
+/// The last part of settings that tell which other settings a group has: they make the system.
+const GROUP_KIND: &str = ".kind";
+
 /// Settings that change one by one, so that a refusal names the one to blame.
 pub(super) struct SettingTable {
-    config: LinearConfig,
+    config: SystemConfig,
     kinds: BTreeMap<String, Kind>,
-}
-
-/// What a setting takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Switch,
-    Count,
-    Number,
-    Text,
-}
-
-impl Kind {
-    fn of(value: &Value) -> Self {
-        match value {
-            Value::Bool(_) => Self::Switch,
-            Value::Number(number) if number.is_u64() => Self::Count,
-            Value::Number(_) => Self::Number,
-            _ => Self::Text,
-        }
-    }
-
-    fn expectation(self) -> &'static str {
-        match self {
-            Self::Switch => "true or false",
-            Self::Count => "a whole number from 0",
-            Self::Number => "a number",
-            Self::Text => "a name",
-        }
-    }
-
-    fn parse(self, text: &str) -> Option<Value> {
-        match self {
-            Self::Switch => text.parse::<bool>().ok().map(Value::from),
-            Self::Count => text.parse::<u64>().ok().map(Value::from),
-            Self::Number => text
-                .parse::<f64>()
-                .ok()
-                .filter(|number| number.is_finite())
-                .map(Value::from),
-            Self::Text => Some(Value::from(text.trim_matches('"'))),
-        }
-    }
-
-    fn accepts(self, value: &Value) -> bool {
-        match self {
-            Self::Switch => value.is_boolean(),
-            Self::Count => value.is_u64(),
-            Self::Number => value.is_number(),
-            Self::Text => value.is_string(),
-        }
-    }
 }
 
 impl SettingTable {
     /// The recipe of a known system.
     pub(super) fn of_system(system: &str) -> anyhow::Result<Self> {
-        let config = LinearConfig::of_system(system)?;
-        let mut complete = config.clone();
-        // Absent where it has no limit, and then its key would not be known.
-        complete.text.max_features = Some(1);
+        let recipe = recipes::recipe(system).map_err(UsageError::new)?;
+        let config = SystemConfig::from_toml(system, recipe)?;
+        // With the settings that may be absent, as their keys would not be known otherwise.
+        let complete = SystemConfig::from_toml(system, &with_optional_settings(recipe))?;
         let mut kinds = BTreeMap::new();
         collect_kinds(&serde_json::to_value(&complete)?, "", &mut kinds);
         Ok(Self { config, kinds })
@@ -105,16 +64,43 @@ impl SettingTable {
                 "{key}: expected {expectation}, found `{shown}`"
             )));
         };
-        let changed = serde_json::to_value(&self.config).and_then(|mut settings| {
-            put(&mut settings, key, accepted);
-            LinearConfig::deserialize(settings)
-        });
-        self.config = changed.map_err(|error| refuse(format!("{key}: {error}")))?;
+        let mut settings = serde_json::to_value(&self.config)
+            .map_err(|error| refuse(format!("{key}: {error}")))?;
+        let place = entry(&mut settings, key);
+        if key.ends_with(GROUP_KIND) && *place != accepted {
+            return Err(refuse(format!(
+                "{key}: must be {place} in {}, which would be another system otherwise",
+                self.config.system()
+            )));
+        }
+        *place = accepted;
+        self.config = (self.config.replaced_by(settings))
+            .map_err(|error| refuse(format!("{key}: {error}")))?;
         Ok(())
     }
 
+    /// Takes in the value of an option of its own.
+    pub(super) fn assign_option(&mut self, option: &Assignment) -> Result<(), UsageError> {
+        let candidates = OPTIONS.iter().find(|(name, _)| *name == option.key);
+        let known = candidates.and_then(|(_, keys)| {
+            let mut keys = keys.iter();
+            keys.find(|key| self.kinds.contains_key(**key))
+        });
+        let Some(key) = known else {
+            return Err(UsageError::new(format!(
+                "{}: {} has no such setting",
+                option.origin,
+                self.config.system()
+            )));
+        };
+        self.assign(&Assignment {
+            key: (*key).to_owned(),
+            ..option.clone()
+        })
+    }
+
     /// The settings.
-    pub(super) fn into_config(self) -> LinearConfig {
+    pub(super) fn into_config(self) -> SystemConfig {
         self.config
     }
 
@@ -157,6 +143,27 @@ pub(crate) fn nearest<'a>(
         .map(|(_, candidate)| candidate)
 }
 
+/// A recipe with the settings that it shows in comments, as `# max_features = 200000`.
+fn with_optional_settings(recipe: &str) -> String {
+    let lines: Vec<&str> = recipe
+        .lines()
+        .map(|line| match line.strip_prefix("# ") {
+            Some(setting) if is_setting(setting) => setting,
+            _ => line,
+        })
+        .collect();
+    lines.join("\n")
+}
+
+fn is_setting(line: &str) -> bool {
+    let is_name = |name: &str| {
+        name.bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+    };
+    line.split_once(" = ")
+        .is_some_and(|(name, _)| is_name(name))
+}
+
 fn collect_kinds(value: &Value, prefix: &str, kinds: &mut BTreeMap<String, Kind>) {
     let Value::Object(entries) = value else {
         kinds.insert(prefix.to_owned(), Kind::of(value));
@@ -176,7 +183,8 @@ pub(super) fn joined(prefix: &str, name: &str) -> String {
     }
 }
 
-fn put(settings: &mut Value, key: &str, value: Value) {
+/// The place of a setting; it is null where the setting is absent.
+fn entry<'a>(settings: &'a mut Value, key: &str) -> &'a mut Value {
     let mut place = settings;
     for name in key.split('.') {
         if !place.is_object() {
@@ -184,5 +192,25 @@ fn put(settings: &mut Value, key: &str, value: Value) {
         }
         place = &mut place[name];
     }
-    *place = value;
+    place
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_in_comments_are_known_and_remarks_are_none() {
+        let recipe = "# Terms kept = many.\n# max_features = 200\n# 1 + x = y\nmin_df = 2";
+        assert_eq!(
+            with_optional_settings(recipe),
+            "# Terms kept = many.\nmax_features = 200\n# 1 + x = y\nmin_df = 2"
+        );
+        for (system, _) in recipes::recipes() {
+            let table = SettingTable::of_system(system).unwrap();
+            let optional = (table.kinds.keys()).filter(|key| key.ends_with("max_features"));
+            let has_features = !matches!(system, "attentionxml" | "xml-rnn" | "xml-cnn");
+            assert_eq!(optional.count(), usize::from(has_features), "{system}");
+        }
+    }
 }

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each file of tests uses a part of it")]
 
+pub(crate) mod neural;
+
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
@@ -53,6 +55,8 @@ impl Desk {
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::cargo_bin("plethora").expect("the program is built");
         command.current_dir(self.path()).args(args).env_clear();
+        // Threads of libtorch that wait actively would hold up those of other tests.
+        command.env("OMP_WAIT_POLICY", "passive");
         command
     }
 

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::ModelWriter;
+use super::{ModelDetails, ModelWriter};
+use crate::metrics::Evaluation;
 use crate::{Result, grouped};
 
 /// Name of the model card in a model folder.
@@ -37,6 +38,22 @@ pub struct CardMetrics {
 }
 
 impl ModelCard {
+    /// The card of a model with these sizes, and how well it does on which documents.
+    pub fn new(details: &ModelDetails, evaluation: Option<(&Evaluation, &str)>) -> Self {
+        Self {
+            system: details.system.clone(),
+            num_labels: details.num_labels,
+            num_documents: details.num_documents,
+            num_features: Some(details.num_features),
+            takes_text: details.takes_text,
+            text_fields: details.text_fields.clone(),
+            metrics: evaluation.map(|(evaluation, evaluated_on)| CardMetrics {
+                evaluated_on: evaluated_on.to_owned(),
+                values: evaluation.values().to_vec(),
+            }),
+        }
+    }
+
     /// Writes the card into a model.
     pub fn save(&self, writer: &ModelWriter) -> Result<()> {
         writer.write_text(MODEL_CARD_FILE, &self.render())

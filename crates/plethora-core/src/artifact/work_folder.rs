@@ -84,6 +84,11 @@ impl WorkFolder {
         target.with_file_name(name)
     }
 
+    /// The folder itself.
+    pub fn folder(&self) -> &Path {
+        &self.path
+    }
+
     /// The file `name` in the folder.
     pub fn path(&self, name: &str) -> PathBuf {
         self.path.join(name)

@@ -17,6 +17,8 @@ mod stratify;
 mod vocabulary;
 mod writer;
 
+pub(crate) use source::{ByteReader, Origin, Source};
+
 pub use document::{Content, Document};
 pub use filter::Filter;
 pub use format::Format;

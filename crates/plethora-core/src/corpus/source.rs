@@ -26,10 +26,11 @@ const MAGIC_BYTES: usize = 6;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-type ByteReader = Box<dyn BufRead + Send>;
+/// Bytes to read, from anywhere.
+pub(crate) type ByteReader = Box<dyn BufRead + Send>;
 
 /// An open, decompressed input with its first lines at hand.
-pub(super) struct Source {
+pub(crate) struct Source {
     origin: Origin,
     sample: Vec<u8>,
     rest: ByteReader,
@@ -37,14 +38,19 @@ pub(super) struct Source {
 
 /// Where bytes come from, to name it in errors.
 #[derive(Debug, Clone)]
-pub(super) struct Origin {
+pub(crate) struct Origin {
     path: PathBuf,
     is_compressed: bool,
 }
 
 impl Source {
-    /// Opens a file, or standard input for `-`, and reads enough of it to guess its format.
+    /// Opens a text file, or standard input for `-`, and reads enough of it to guess its format.
     pub(super) fn open(path: &Path) -> Result<Self> {
+        Self::open_binary(path)?.refuse_binary()
+    }
+
+    /// Opens like [`open`](Self::open) a file that need not be text.
+    pub(crate) fn open_binary(path: &Path) -> Result<Self> {
         let raw = open_raw(path)?;
         let shown = if is_standard_stream(path) {
             Path::new("<stdin>")
@@ -84,12 +90,6 @@ impl Source {
         if sample.is_empty() {
             return Err(origin.error(None, "the file is empty"));
         }
-        if sample.contains(&0) {
-            return Err(origin.error(
-                None,
-                "a binary file; expected text, plain or as gz, xz, zst",
-            ));
-        }
         Ok(Self {
             origin,
             sample,
@@ -97,18 +97,28 @@ impl Source {
         })
     }
 
+    fn refuse_binary(self) -> Result<Self> {
+        if self.sample.contains(&0) {
+            return Err(self.origin.error(
+                None,
+                "a binary file; expected text, plain or as gz, xz, zst",
+            ));
+        }
+        Ok(self)
+    }
+
     /// The first bytes of the content, at least one whole line where lines are not enormous.
-    pub(super) fn sample(&self) -> &[u8] {
+    pub(crate) fn sample(&self) -> &[u8] {
         &self.sample
     }
 
     /// Where the bytes come from.
-    pub(super) fn origin(&self) -> &Origin {
+    pub(crate) fn origin(&self) -> &Origin {
         &self.origin
     }
 
     /// All of the content, from its beginning, and where it comes from.
-    pub(super) fn into_reader(self) -> (ByteReader, Origin) {
+    pub(crate) fn into_reader(self) -> (ByteReader, Origin) {
         (
             Box::new(Cursor::new(self.sample).chain(self.rest)),
             self.origin,
@@ -123,12 +133,12 @@ impl Origin {
     }
 
     /// An [`Error::Input`] in this file.
-    pub(super) fn error(&self, line: impl Into<Option<u64>>, message: impl Into<String>) -> Error {
+    pub(crate) fn error(&self, line: impl Into<Option<u64>>, message: impl Into<String>) -> Error {
         Error::input(&self.path, line, message)
     }
 
     /// What a failed read means: damaged compressed data, or a failing system.
-    pub(super) fn read_error(&self, source: io::Error, line: impl Into<Option<u64>>) -> Error {
+    pub(crate) fn read_error(&self, source: io::Error, line: impl Into<Option<u64>>) -> Error {
         // Decoders make their own errors; the system's come with a number.
         if !self.is_compressed || source.raw_os_error().is_some() {
             return Error::Read {
@@ -205,6 +215,7 @@ fn foreign_kind(magic: &[u8]) -> Option<&'static str> {
     match magic {
         [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some("a bzip2 file"),
         [b'P', b'K', 3, 4, ..] => Some("a zip or npz file"),
+        [0xba, 0x16, 0x4f, 0x2f, ..] => Some("a fastText .bin model"),
         [0x93, b'N', b'U', b'M', b'P', b'Y'] => Some("a NumPy file"),
         [b'P', b'A', b'R', b'1', ..] => Some("a Parquet file"),
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("text in UTF-16, not in UTF-8"),
@@ -259,7 +270,7 @@ mod tests {
     }
 
     fn source(bytes: Vec<u8>) -> Result<Source> {
-        Source::from_reader(Box::new(Cursor::new(bytes)), Path::new("corpus"))
+        Source::from_reader(Box::new(Cursor::new(bytes)), Path::new("corpus"))?.refuse_binary()
     }
 
     fn content(bytes: Vec<u8>) -> Result<Vec<u8>> {

@@ -1,7 +1,7 @@
 //! Terms counted in a slice of documents, by one thread.
 
 use super::term_table::TermTable;
-use super::tokenizer::{Tokenizer, Words};
+use super::tokenizer::{Tokenizer, WordBuffer};
 
 /// Rows of term numbers and counts, one row a document.
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ impl TermCounts {
     /// Counts the terms of up to `max_ngram` words in `texts`.
     pub(super) fn of(texts: &[impl AsRef<str>], tokenizer: &Tokenizer, max_ngram: usize) -> Self {
         let mut found = Self::default();
-        let mut words = Words::default();
+        let mut words = WordBuffer::default();
         let mut entry_ends = Vec::new();
         for text in texts {
             tokenizer.fill(text.as_ref(), &mut words);

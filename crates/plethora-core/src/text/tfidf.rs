@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::tfidf_config::TfIdfConfig;
-use super::tokenizer::{Tokenizer, Words};
+use super::tokenizer::{Tokenizer, WordBuffer};
 use super::vocabulary::Vocabulary;
 use crate::{SparseMatrix, SparseRow, SparseVector, TermId};
 
@@ -148,7 +148,7 @@ impl TfIdf {
 /// Buffers that one thread uses for all of its documents.
 #[derive(Debug, Default)]
 struct Scratch {
-    words: Words,
+    words: WordBuffer,
     ids: Vec<TermId>,
     columns: Vec<u32>,
     values: Vec<f32>,

@@ -82,8 +82,19 @@ impl Tokenizer {
         })
     }
 
+    /// The words of `text` in order, spelt as features see them, with their bytes in `text`.
+    pub(super) fn words<'a>(
+        &self,
+        text: &'a str,
+    ) -> impl Iterator<Item = (Cow<'a, str>, Range<usize>)> + use<'a, '_> {
+        Spans::new(text).map(move |span| {
+            let word = self.spell(&text[span.bytes.clone()], span.is_ascii);
+            (word, span.bytes)
+        })
+    }
+
     /// Replaces the content of `words` by the words of `text`, without allocating for each.
-    pub(super) fn fill(&self, text: &str, words: &mut Words) {
+    pub(super) fn fill(&self, text: &str, words: &mut WordBuffer) {
         words.clear();
         for span in Spans::new(text) {
             let word = &text[span.bytes];
@@ -124,12 +135,12 @@ impl Tokenizer {
 
 /// The words of one text, joined by single spaces in one buffer, so that an n-gram is a slice.
 #[derive(Debug, Default)]
-pub(super) struct Words {
+pub(super) struct WordBuffer {
     buffer: String,
     ends: Vec<usize>,
 }
 
-impl Words {
+impl WordBuffer {
     fn clear(&mut self) {
         self.buffer.clear();
         self.ends.clear();
@@ -313,8 +324,19 @@ mod tests {
     }
 
     #[test]
+    fn words_come_with_their_bytes() {
+        let text = "é 日x Ünï";
+        let tokenizer = Tokenizer::default();
+        let raw: Vec<_> = tokenizer
+            .words(text)
+            .map(|(_, bytes)| &text[bytes])
+            .collect();
+        assert_eq!(raw, ["é", "日", "x", "Ünï"]);
+    }
+
+    #[test]
     fn ngrams_join_neighbours_with_a_space() {
-        let mut buffer = Words::default();
+        let mut buffer = WordBuffer::default();
         Tokenizer::default().fill("A b C", &mut buffer);
         assert_eq!(
             buffer.ngrams(2).collect::<Vec<_>>(),
@@ -354,7 +376,7 @@ mod tests {
         #[test]
         fn the_buffer_holds_the_same_words(text in "(\\PC|[A-ZaÄß日ﬁ½ ]){0,40}") {
             let tokenizer = Tokenizer::default();
-            let mut buffer = Words::default();
+            let mut buffer = WordBuffer::default();
             tokenizer.fill(&text, &mut buffer);
             let expected: Vec<_> = tokenizer.tokens(&text).map(|token| token.text).collect();
             prop_assert_eq!(buffer.ngrams(1).collect::<Vec<_>>(), expected.clone());

@@ -63,18 +63,20 @@ impl VocabularyBuilder {
 
     /// Counts the terms of a batch and returns its rows with provisional term numbers.
     pub(super) fn count_batch(&mut self, texts: &[impl AsRef<str> + Sync]) -> Vec<CountRows> {
-        let chunk_size = texts.len().div_ceil(4 * rayon::current_num_threads());
-        let chunk_size = chunk_size.clamp(*CHUNK_SIZES.start(), *CHUNK_SIZES.end());
         let chunks: Vec<TermCounts> = texts
-            .par_chunks(chunk_size)
+            .par_chunks(chunk_size(texts.len()))
             .map(|chunk| TermCounts::of(chunk, &self.tokenizer, self.max_ngram))
             .collect();
-        self.num_documents += texts.len() as u64;
         let chunks: Vec<(CountRows, Vec<u32>)> = chunks
             .into_iter()
             .map(|chunk| {
-                let shared_ids = self.merge(&chunk.terms, &chunk.document_frequencies);
-                (chunk.rows, shared_ids)
+                let TermCounts {
+                    terms,
+                    document_frequencies,
+                    rows,
+                } = chunk;
+                let shared_ids = self.merge(&terms, &document_frequencies, rows.lengths.len());
+                (rows, shared_ids)
             })
             .collect();
         chunks
@@ -88,7 +90,15 @@ impl VocabularyBuilder {
             .collect()
     }
 
-    fn merge(&mut self, terms: &TermTable, document_frequencies: &[u32]) -> Vec<u32> {
+    /// Adds what was counted in `num_documents` documents and returns for each of `terms` its
+    /// provisional number here.
+    pub(super) fn merge(
+        &mut self,
+        terms: &TermTable,
+        document_frequencies: &[u32],
+        num_documents: usize,
+    ) -> Vec<u32> {
+        self.num_documents += num_documents as u64;
         terms
             .terms()
             .zip(document_frequencies)
@@ -186,6 +196,13 @@ impl VocabularyBuilder {
             self.num_documents
         ))
     }
+}
+
+/// Documents of a batch that one thread counts at a time.
+pub(super) fn chunk_size(num_documents: usize) -> usize {
+    num_documents
+        .div_ceil(4 * rayon::current_num_threads())
+        .clamp(*CHUNK_SIZES.start(), *CHUNK_SIZES.end())
 }
 
 #[cfg(test)]

@@ -1,16 +1,17 @@
 //! `demo`: everything once, on a catalogue made up on the spot.
 
+mod example;
+
 use std::env;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
 use plethora_core::corpus::catalogue::{Catalogue, CatalogueConfig};
-use plethora_core::corpus::{Document, Filter, ReadOptions};
+use plethora_core::corpus::{Filter, ReadOptions};
 use plethora_core::metrics::EvaluationConfig;
 use plethora_core::{Error, Result};
-use plethora_linear::LinearConfig;
-use plethora_predict::{Predictor, RankOptions};
+use plethora_predict::{Device, Predictor};
 
 use super::generate::{DOCUMENTS_FILE, LABELS_FILE, name_option};
 use crate::catalogue_files::{write_documents, write_labels};
@@ -18,6 +19,7 @@ use crate::corpus_check::{CheckReport, CorpusProfile};
 use crate::evaluation::{EvaluationRun, MeasuredModel};
 use crate::figures::{bytes, duration, percent};
 use crate::session::Session;
+use crate::settings::SettingsArgs;
 use crate::training::{Corpus, TrainingJob, TrainingReport};
 use crate::{interrupt, results};
 
@@ -26,19 +28,25 @@ Examples:
   plethora demo
   plethora demo --documents 2000 --dir /tmp/demo";
 
-/// The systems to compare, the default first.
-const SYSTEMS: [&str; 2] = ["wide-tree", "parabel"];
+/// The systems to compare with their presets, the default first.
+const CONTENDERS: &[(&str, Option<&str>)] = &[
+    ("wide-tree", None),
+    ("parabel", None),
+    #[cfg(feature = "torch")]
+    ("attentionxml", Some("demo")),
+];
+
+/// The system that labels the example: what it attends to can be seen best.
+const EXAMPLE_SYSTEM: &str = if cfg!(feature = "torch") {
+    "attentionxml"
+} else {
+    CONTENDERS[0].0
+};
 
 /// Metrics of the table.
 const SHOWN_METRICS: [&str; 6] = ["P@1", "P@3", "P@5", "nDCG@5", "R@5", "PSP@5"];
 
-/// Labels predicted for the example.
-const EXAMPLE_LABELS: usize = 5;
-
-/// A document with so many labels shows more than hit or miss.
-const EXAMPLE_MIN_LABELS: usize = 3;
-
-/// Make up a corpus, train two systems on it, measure them and show what to do next
+/// Make up a corpus, train some systems on it, measure them and show what to do next
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct DemoArgs {
@@ -75,8 +83,8 @@ impl DemoArgs {
         let check = CheckReport::new(&profile, None, None);
         results::print(&format!("{}\n", check.render_briefly()))?;
         let mut contenders = Vec::new();
-        for system in SYSTEMS {
-            contenders.push(self.contend(system, session)?);
+        for (system, preset) in CONTENDERS {
+            contenders.push(self.contend(system, *preset, session)?);
         }
         results::print(&table(&contenders))?;
         results::print(&self.example()?)?;
@@ -118,16 +126,25 @@ impl DemoArgs {
         }
     }
 
-    fn contend(&self, system: &str, session: &Session) -> Result<Contender> {
+    fn contend(
+        &self,
+        system: &str,
+        preset: Option<&str>,
+        session: &Session,
+    ) -> anyhow::Result<Contender> {
+        let settings = SettingsArgs {
+            system: Some(system.to_owned()),
+            preset: preset.map(str::to_owned),
+            seed: Some(self.seed),
+            ..SettingsArgs::default()
+        };
         let job = TrainingJob {
             data: self.corpus("train"),
             valid: None,
             vocabulary: Some(self.labels_path()),
             output: self.dir.join(system),
-            config: LinearConfig {
-                seed: self.seed,
-                ..LinearConfig::of_system(system)?
-            },
+            config: settings.resolve_alone()?,
+            device: Device::default(),
             replaces: true,
             resumes: false,
         };
@@ -144,21 +161,13 @@ impl DemoArgs {
     }
 
     fn example(&self) -> Result<String> {
-        let predictor = Predictor::open(&self.dir.join(SYSTEMS[0]))?;
-        let mut documents = self.corpus("test").open()?;
-        let document = loop {
-            match documents.next().transpose()? {
-                Some(document) if document.labels.len() >= EXAMPLE_MIN_LABELS => break document,
-                Some(_) => {}
-                None => return Ok(String::new()),
-            }
-        };
-        render_example(&document, &predictor)
+        let predictor = Predictor::open(&self.dir.join(EXAMPLE_SYSTEM))?;
+        example::render(self.corpus("test").open()?, &predictor)
     }
 
     fn next_commands(&self) -> String {
         let program = env::args().next().unwrap_or_else(|| "plethora".into());
-        let model = self.dir.join(SYSTEMS[0]);
+        let model = self.dir.join(CONTENDERS[0].0);
         let (model, data) = (model.display(), self.documents_path());
         let data = data.display();
         format!(
@@ -173,7 +182,7 @@ impl DemoArgs {
 }
 
 fn table(contenders: &[Contender]) -> String {
-    let mut text = format!("{:12}", "system");
+    let mut text = format!("{:14}", "system");
     for key in SHOWN_METRICS {
         let _ = write!(text, "{key:>8}");
     }
@@ -183,7 +192,7 @@ fn table(contenders: &[Contender]) -> String {
         "training", "model", "ranking/doc"
     );
     for Contender { report, measured } in contenders {
-        let _ = write!(text, "{:12}", report.system);
+        let _ = write!(text, "{:14}", report.system);
         for key in SHOWN_METRICS {
             let value = measured.evaluation.get(key).unwrap_or_default();
             let _ = write!(text, "{:>8}", percent(value));
@@ -197,54 +206,4 @@ fn table(contenders: &[Contender]) -> String {
         );
     }
     text
-}
-
-fn render_example(document: &Document, predictor: &Predictor) -> Result<String> {
-    let labels = predictor.labels();
-    let name = |key: &str| {
-        labels
-            .id(key)
-            .map_or_else(|| key.to_owned(), |id| labels.label(id).name.clone())
-    };
-    let options = RankOptions {
-        top_k: EXAMPLE_LABELS,
-        beam: None,
-    };
-    let rankings = predictor.rank(std::slice::from_ref(document), options)?;
-    let mut text = format!(
-        "\nExample: document {} of the test part\n{}\n\n\
-         predicted (* is true)\n",
-        document.id,
-        wrapped(document.text().unwrap_or_default())
-    );
-    for scored in rankings.iter().flatten() {
-        let label = labels.label(scored.label);
-        let mark = if document.labels.contains(&label.key) {
-            '*'
-        } else {
-            ' '
-        };
-        let _ = writeln!(text, "  {mark} {:.3}  {}", scored.score, label.name);
-    }
-    let truth: Vec<String> = document.labels.iter().map(|key| name(key)).collect();
-    let _ = writeln!(text, "true labels\n    {}", truth.join("; "));
-    Ok(text)
-}
-
-/// Breaks text into lines that fit a terminal, indented.
-fn wrapped(text: &str) -> String {
-    const WIDTH: usize = 92;
-    let mut lines = Vec::new();
-    for paragraph in text.lines() {
-        let mut line = String::from(" ");
-        for word in paragraph.split_whitespace() {
-            if line.chars().count() + word.chars().count() > WIDTH {
-                lines.push(std::mem::replace(&mut line, String::from(" ")));
-            }
-            line.push(' ');
-            line.push_str(word);
-        }
-        lines.push(line);
-    }
-    lines.join("\n")
 }

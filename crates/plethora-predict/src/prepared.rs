@@ -1,22 +1,44 @@
-//! From documents to the feature rows of a model.
+//! Documents in the form that a model ranks.
 
 use plethora_core::corpus::{Content, Document};
 use plethora_core::text::TfIdf;
 use plethora_core::{Error, Result, SparseMatrix, SparseVector};
 
-/// The rows of `documents` for a model of `num_features` features, which come from texts by
-/// `tfidf`, or are given where it is absent.
-pub(crate) fn rows(
-    documents: &[Document],
-    tfidf: Option<&TfIdf>,
-    num_features: usize,
-) -> Result<SparseMatrix> {
-    match tfidf {
-        Some(tfidf) => {
-            let texts: Vec<&str> = documents.iter().map(text_of).collect::<Result<_>>()?;
-            Ok(tfidf.transform(&texts))
+/// Documents made ready for one family of systems.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Prepared {
+    /// A row of features each, for linear systems.
+    Rows(SparseMatrix),
+    /// The texts as they are: neural systems read them word by word.
+    #[cfg(feature = "torch")]
+    Texts(Vec<String>),
+}
+
+impl Prepared {
+    /// The rows of `documents` for a model of `num_features` features, which come from texts by
+    /// `tfidf`, or are given where it is absent.
+    pub(crate) fn rows(
+        documents: &[Document],
+        tfidf: Option<&TfIdf>,
+        num_features: usize,
+    ) -> Result<Self> {
+        match tfidf {
+            Some(tfidf) => {
+                let texts: Vec<&str> = documents.iter().map(text_of).collect::<Result<_>>()?;
+                Ok(Self::Rows(tfidf.transform(&texts)))
+            }
+            None => given_rows(documents, num_features).map(Self::Rows),
         }
-        None => given_rows(documents, num_features),
+    }
+
+    /// The texts of `documents`.
+    #[cfg(feature = "torch")]
+    pub(crate) fn texts(documents: &[Document]) -> Result<Self> {
+        let texts = documents
+            .iter()
+            .map(|document| text_of(document).map(str::to_owned));
+        texts.collect::<Result<_>>().map(Self::Texts)
     }
 }
 

@@ -1,0 +1,51 @@
+//! Where neural systems compute.
+
+use std::path::Path;
+
+use clap::Args;
+use plethora_core::Result;
+use plethora_predict::{Device, Predictor, System};
+
+/// The device; the words here are those of `--help`.
+#[derive(Debug, Clone, Copy, Default, Args)]
+#[command(next_help_heading = "Device")]
+pub(crate) struct DeviceArgs {
+    /// Where neural systems compute: cpu, cuda (the first GPU) or cuda:N
+    #[arg(long, value_name = "DEVICE", value_parser = parse, default_value = "cpu")]
+    pub(crate) device: Device,
+}
+
+impl DeviceArgs {
+    /// Opens a model on the device.
+    pub(crate) fn open(self, model: &Path) -> Result<Predictor> {
+        let predictor = Predictor::open_on(model, self.device)?;
+        if let System::Linear(_) = predictor.system() {
+            warn_of_linear(&predictor.details().system, self.device);
+        }
+        Ok(predictor)
+    }
+}
+
+/// Linear systems know the processor alone.
+pub(crate) fn warn_of_linear(system: &str, device: Device) {
+    if device != Device::Cpu {
+        tracing::warn!("{system} computes on the processor, not on {device}");
+    }
+}
+
+fn parse(name: &str) -> Result<Device, String> {
+    name.parse::<Device>().map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_are_checked_before_any_work() {
+        assert_eq!(parse("cpu"), Ok(Device::Cpu));
+        for name in ["", "gpu", "cuda:", "cpu:1"] {
+            assert!(parse(name).is_err(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The options that shape a model.
+
+use std::env;
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::Value;
+
+use super::assignment::{AssignedValue, Assignment};
+use super::recipes::{preset_help, systems};
+use super::resolution::{SYSTEM, Step, apply};
+use super::{SystemConfig, config_file};
+use crate::environment;
+use crate::failure::UsageError;
+
+/// The options that shape a model; the words here are those of `--help`.
+#[expect(clippy::doc_markdown, reason = "backticks would show in the help")]
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Settings")]
+pub(crate) struct SettingsArgs {
+    #[arg(long, value_name = "NAME", help = format!("System to train: {}", systems()))]
+    pub(crate) system: Option<String>,
+
+    #[arg(long, value_name = "NAME", help = preset_help())]
+    pub(crate) preset: Option<String>,
+
+    /// File with settings, TOML or JSON; `plethora init` writes one
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// A setting, as --set tree.max_leaf=50; repeat it for more. PLETHORA_SET takes the same,
+    /// separated by commas
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+
+    /// Seed of all random choices; equal seeds give equal models
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+
+    /// Tree nodes kept a level in prediction
+    #[arg(short, long, value_name = "N")]
+    pub(crate) beam: Option<u64>,
+
+    /// File with pretrained word vectors for a neural system: GloVe, word2vec or fastText
+    #[arg(long, value_name = "FILE")]
+    pub(crate) vectors: Option<PathBuf>,
+}
+
+impl SettingsArgs {
+    /// The settings of the run, checked.
+    pub(crate) fn resolve(&self) -> anyhow::Result<SystemConfig> {
+        let mut steps = Vec::new();
+        if let Some(path) = &self.config {
+            steps.extend(config_file::read(path)?.into_iter().map(Step::Setting));
+        }
+        steps.extend(from_environment()?);
+        self.finish(steps)
+    }
+
+    /// The settings as these options alone give them, without file and environment.
+    pub(crate) fn resolve_alone(&self) -> anyhow::Result<SystemConfig> {
+        self.finish(Vec::new())
+    }
+
+    fn finish(&self, mut steps: Vec<Step>) -> anyhow::Result<SystemConfig> {
+        for text in &self.set {
+            steps.push(Step::Setting(Assignment::parse(text, "--set")?));
+        }
+        steps.extend(self.flags());
+        let config = apply(&steps, self.preset.as_deref())?;
+        config.validate()?;
+        Ok(config)
+    }
+
+    fn flags(&self) -> impl Iterator<Item = Step> {
+        let flag = |key: &str, value: Option<Value>| {
+            value.map(|value| {
+                Step::Option(Assignment {
+                    key: key.into(),
+                    value: AssignedValue::Typed(value),
+                    origin: format!("--{key}"),
+                })
+            })
+        };
+        let vectors = self.vectors.as_ref().map(|path| path.to_string_lossy());
+        [
+            flag(SYSTEM, self.system.as_deref().map(Value::from)),
+            flag("seed", self.seed.map(Value::from)),
+            flag("beam", self.beam.map(Value::from)),
+            flag("vectors", vectors.as_deref().map(Value::from)),
+        ]
+        .into_iter()
+        .flatten()
+    }
+}
+
+/// What variables say, those of single settings last.
+fn from_environment() -> Result<Vec<Step>, UsageError> {
+    let read = |option: &str| {
+        let variable = environment::variable(option);
+        let value = env::var(&variable).unwrap_or_default();
+        (variable, value)
+    };
+    let (variable, list) = read("set");
+    let mut steps = Vec::new();
+    for part in assignments_of(&list) {
+        steps.push(Step::Setting(Assignment::parse(&part, &variable)?));
+    }
+    for key in environment::SETTINGS {
+        let (origin, value) = read(key);
+        if !value.is_empty() {
+            steps.push(Step::Option(Assignment {
+                key: key.into(),
+                value: AssignedValue::Text(value),
+                origin,
+            }));
+        }
+    }
+    Ok(steps)
+}
+
+/// The assignments of a list with commas between them; a number alone goes on with the list of
+/// numbers before it.
+fn assignments_of(list: &str) -> Vec<String> {
+    let mut assignments: Vec<String> = Vec::new();
+    for part in list.split(',').filter(|part| !part.is_empty()) {
+        match assignments.last_mut() {
+            Some(last) if part.trim_end_matches(']').trim().parse::<u64>().is_ok() => {
+                last.push(',');
+                last.push_str(part);
+            }
+            _ => assignments.push(part.to_owned()),
+        }
+    }
+    assignments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_in_a_variable_stay_together() {
+        let list = "seed=3,head.layers=512,256,train.epochs=5,x=[1,2],y";
+        let expected = [
+            "seed=3",
+            "head.layers=512,256",
+            "train.epochs=5",
+            "x=[1,2]",
+            "y",
+        ];
+        assert_eq!(assignments_of(list), expected);
+    }
+}

@@ -1,0 +1,71 @@
+//! The settings of a system, whatever family it is of.
+
+use plethora_core::Result;
+use plethora_linear::LinearConfig;
+#[cfg(feature = "torch")]
+use plethora_neural::NeuralConfig;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Settings of a run. A new family of systems is one more arm.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub(crate) enum SystemConfig {
+    Linear(Box<LinearConfig>),
+    #[cfg(feature = "torch")]
+    Neural(Box<NeuralConfig>),
+}
+
+impl SystemConfig {
+    /// The settings of `system`, which is known, from a text with all of them.
+    pub(super) fn from_toml(system: &str, text: &str) -> Result<Self, toml::de::Error> {
+        if plethora_linear::recipe(system).is_some() {
+            return toml::from_str(text).map(Self::Linear);
+        }
+        #[cfg(feature = "torch")]
+        return toml::from_str(text).map(Self::Neural);
+        #[cfg(not(feature = "torch"))]
+        unreachable!("all systems of this program are linear")
+    }
+
+    /// The same system with other settings.
+    pub(super) fn replaced_by(&self, settings: Value) -> Result<Self, serde_json::Error> {
+        match self {
+            Self::Linear(_) => Deserialize::deserialize(settings).map(Self::Linear),
+            #[cfg(feature = "torch")]
+            Self::Neural(_) => Deserialize::deserialize(settings).map(Self::Neural),
+        }
+    }
+
+    /// Refuses settings that cannot work, naming the key.
+    pub(crate) fn validate(&self) -> Result<()> {
+        match self {
+            Self::Linear(config) => config.validate(),
+            #[cfg(feature = "torch")]
+            Self::Neural(config) => config.validate(),
+        }
+    }
+
+    /// Name of the system.
+    pub(crate) fn system(&self) -> &str {
+        match self {
+            Self::Linear(config) => &config.system,
+            #[cfg(feature = "torch")]
+            Self::Neural(config) => &config.system,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_recipe_is_valid() {
+        for (system, text) in super::super::recipes() {
+            let config = SystemConfig::from_toml(system, text).unwrap();
+            assert_eq!(config.system(), system);
+            config.validate().unwrap();
+        }
+    }
+}

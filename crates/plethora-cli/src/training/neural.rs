@@ -1,0 +1,166 @@
+//! Training of the neural systems.
+
+use std::path::Path;
+use std::time::Instant;
+
+use plethora_core::artifact::ModelWriter;
+use plethora_core::corpus::{Content, Document};
+use plethora_core::metrics::Evaluation;
+use plethora_core::{Error, Result};
+use plethora_neural::{
+    NeuralConfig, NeuralParts, NeuralSet, NeuralSetBuilder, NeuralTrainer, ValidationDocuments,
+};
+use plethora_predict::{Predictor, System};
+
+use super::corpus::Corpus;
+use super::family::{Family, Trained};
+use super::job::TrainingJob;
+use super::report::{ModelSize, Seconds};
+use crate::data_args::{in_file, no_labels};
+use crate::session::Session;
+
+impl Family for NeuralConfig {
+    fn check(&self, job: &TrainingJob) -> Result<()> {
+        job.device.open()?;
+        if !self.vectors.file.is_empty() {
+            let path = Path::new(&self.vectors.file);
+            std::fs::File::open(path).map_err(Error::read(path))?;
+        }
+        match &job.valid {
+            Some(corpus) if corpus.path.as_os_str() == "-" => Err(Error::config(
+                "--valid",
+                "must be a file: neural systems read it during training and again after it",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn train(&self, job: &TrainingJob, session: &Session) -> Result<Trained> {
+        let mut seconds = Seconds::default();
+        let (set, text_fields) = read(self, job, session, &mut seconds)?;
+        let started = Instant::now();
+        let valid = match &job.valid {
+            Some(corpus) => Some(read_validation(corpus, &set, session)?),
+            None => None,
+        };
+        let trainer = NeuralTrainer {
+            set: &set,
+            valid: valid.as_ref(),
+            config: self,
+            device: job.device,
+        };
+        let work = job.open_work(&trainer.fingerprint()?, session)?;
+        let model = trainer.run(&work, session.progress())?;
+        seconds.add("training", started.elapsed().as_secs_f64());
+        let details = NeuralParts {
+            space: &set.space,
+            text_fields: &text_fields,
+            num_documents: set.labels_of_documents.num_rows() as u64,
+            evaluation: None,
+        }
+        .details(&model);
+        Ok(Trained {
+            size: ModelSize::Neural {
+                num_words: details.num_features,
+                num_parameters: model.num_parameters(),
+                device: job.device.to_string(),
+            },
+            num_without_labels: set.num_without_labels,
+            predictor: Predictor::from_parts(System::Neural(model), set.space, None, details),
+            work,
+            seconds,
+        })
+    }
+
+    fn save(
+        &self,
+        trained: &Trained,
+        evaluation: Option<(&Evaluation, &str)>,
+        writer: ModelWriter,
+    ) -> Result<()> {
+        let System::Neural(model) = trained.predictor.system() else {
+            unreachable!("a neural system trains a neural model");
+        };
+        let details = trained.predictor.details();
+        let parts = NeuralParts {
+            space: trained.predictor.labels(),
+            text_fields: &details.text_fields,
+            num_documents: details.num_documents,
+            evaluation,
+        };
+        Ok(parts.save(model, &trained.work, writer)?)
+    }
+
+    fn resume_point(&self) -> &'static str {
+        "the last checkpoint"
+    }
+}
+
+/// The training documents, and the fields that their texts came from.
+fn read(
+    config: &NeuralConfig,
+    job: &TrainingJob,
+    session: &Session,
+    seconds: &mut Seconds,
+) -> Result<(NeuralSet, Vec<String>)> {
+    let progress = session.progress();
+    let started = Instant::now();
+    progress.start("reading", job.data.options.docs_limit);
+    let mut builder = NeuralSetBuilder::new(config)?;
+    let read = job.read(session, |document| {
+        check_text(&document, &config.system)?;
+        builder.add(document)
+    })?;
+    let set = builder
+        .finish(&read.labels)
+        .map_err(|error| in_file(error, &job.data.path))?;
+    job.tell(&read, &set.space, set.num_without_labels);
+    progress.finish(&format!(
+        "{} documents, {} labels, {} words",
+        read.num_documents,
+        set.space.len(),
+        set.words.vocabulary().len()
+    ));
+    seconds.add("reading", started.elapsed().as_secs_f64() - set.words_s);
+    seconds.add("words", set.words_s);
+    Ok((set, job.data.text_fields(read.reader.format())))
+}
+
+/// Documents to stop early on and to choose the best weights by.
+fn read_validation(
+    corpus: &Corpus,
+    set: &NeuralSet,
+    session: &Session,
+) -> Result<ValidationDocuments> {
+    let mut valid = ValidationDocuments::new();
+    let mut reader = corpus.open()?;
+    let mut num_documents = 0_u64;
+    let mut has_labels = false;
+    session.progress().start("reading validation", None);
+    while let Some(document) = reader.next().transpose()? {
+        has_labels |= !document.labels.is_empty();
+        check_text(&document, "the system")
+            .and_then(|()| valid.add(set, &document))
+            .map_err(|error| in_file(error, &corpus.path))?;
+        num_documents += 1;
+        session.progress().advance(1);
+        session.check_interrupt()?;
+    }
+    if !has_labels {
+        return Err(no_labels(&corpus.path, reader.format(), "to validate by"));
+    }
+    session
+        .progress()
+        .finish(&format!("{num_documents} documents"));
+    Ok(valid)
+}
+
+fn check_text(document: &Document, system: &str) -> Result<()> {
+    match &document.content {
+        Content::Text(_) => Ok(()),
+        Content::Features(_) => Err(Error::Data(format!(
+            "document `{}` has features, but {system} reads texts; linear systems take features",
+            document.id
+        ))),
+    }
+}

@@ -1,0 +1,102 @@
+//! The neural systems from a corpus to predictions: the same commands as for the linear ones.
+
+#![cfg(all(unix, feature = "torch"))]
+#![expect(clippy::unwrap_used, reason = "a failed set-up fails the test")]
+
+mod refusal;
+mod support;
+
+use std::fs;
+
+use refusal::BAD_DATA;
+use serde_json::Value;
+use support::neural::train_args;
+use support::{Desk, TEST_PART, join};
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn every_system_trains_evaluates_predicts_and_tells_about_itself() {
+    let desk = Desk::with_catalogue(300);
+    for system in ["attentionxml", "attentionxml-plt", "xml-rnn", "xml-cnn"] {
+        let report = json(&desk.succeed(&train_args(system, system, &["--json", "-q"])));
+        assert_eq!(report["system"], system);
+        assert!(report["n_words"].as_u64().unwrap() > 50, "{report}");
+        assert!(report["n_parameters"].as_u64().unwrap() > 1000, "{report}");
+        assert!(report["seconds"]["training"].as_f64().unwrap() > 0.0);
+        let folder = desk.file(system);
+        assert!(folder.join("metrics.jsonl").is_file(), "{system}");
+        let files = fs::read_dir(&folder).unwrap();
+        let mut names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+        assert!(names.any(|name| name.starts_with("events.out.tfevents.")));
+        assert!(!desk.file(&format!("{system}.training")).exists());
+
+        let metrics = desk.succeed(&join(&[
+            &["eval", system],
+            &TEST_PART,
+            &["--json", "-q", "-j", "1"],
+        ]));
+        let precision = json(&metrics)["P@5"].as_f64().unwrap();
+        assert!((0.0..=1.0).contains(&precision), "{system}: {precision}");
+
+        let lines = desk.succeed(&join(&[
+            &["predict", system],
+            &TEST_PART,
+            &["-k", "3", "-q", "-j", "1"],
+        ]));
+        for line in lines.lines() {
+            let predictions = json(line)["predictions"].clone();
+            let scores: Vec<f64> = (predictions.as_array().unwrap().iter())
+                .map(|prediction| prediction["score"].as_f64().unwrap())
+                .collect();
+            assert_eq!(scores.len(), 3, "{line}");
+            assert!(scores.is_sorted_by(|left, right| left >= right), "{line}");
+        }
+
+        let info = desk.succeed(&["info", system]);
+        assert!(info.contains("parameters  "), "{info}");
+        assert!(info.contains("cpu and cuda from the same folder"), "{info}");
+        let described = json(&desk.succeed(&["info", system, "--json"]));
+        assert_eq!(described["n_parameters"], report["n_parameters"]);
+    }
+}
+
+#[test]
+fn validation_documents_are_measured_and_kept_in_the_model() {
+    let desk = Desk::with_catalogue(300);
+    let valid = ["--valid", "documents.jsonl", "--valid-where", "split=dev"];
+    let report = json(&desk.succeed(&train_args(
+        "attentionxml",
+        "model",
+        &join(&[&valid, &["--json", "-q"]]),
+    )));
+    assert!(report["metrics"]["P@1"].is_number(), "{report}");
+    let info = json(&desk.succeed(&["info", "model", "--json"]));
+    assert_eq!(info["metrics"]["P@1"], report["metrics"]["P@1"]);
+}
+
+#[test]
+fn attention_explains_a_label_and_its_absence_is_told() {
+    let desk = Desk::with_catalogue(300);
+    for system in ["attentionxml", "xml-cnn"] {
+        desk.succeed(&train_args(system, system, &["-q"]));
+    }
+    let text = "A history of harbours and their lighthouses";
+    let explained = [
+        "explain",
+        "attentionxml",
+        text,
+        "-k",
+        "1",
+        "-f",
+        "json",
+        "-j",
+        "1",
+    ];
+    let explanation = json(&desk.succeed(&explained))["explanations"][0].clone();
+    assert_eq!(explanation["method"], "attention", "{explanation}");
+    let message = desk.fail(BAD_DATA, &["explain", "xml-cnn", text]);
+    assert!(message.contains("xml-cnn has no attention"), "{message}");
+}

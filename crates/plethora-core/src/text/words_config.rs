@@ -1,0 +1,107 @@
+//! Settings of word sequences.
+
+use std::ops::RangeInclusive;
+
+use serde::{Deserialize, Serialize};
+
+use super::tokenizer::TokenizerConfig;
+use super::vocabulary_builder::TermSelection;
+use crate::{Error, Result};
+
+/// Beyond the upper end one document alone would fill a batch.
+const LENGTHS: RangeInclusive<usize> = 1..=65_536;
+
+/// Beyond the upper end the embedding table alone takes gigabytes.
+const VOCABULARY_SIZES: RangeInclusive<usize> = 1..=10_000_000;
+
+/// How documents become sequences of words.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WordsConfig {
+    /// How text is cut into words.
+    pub tokenizer: TokenizerConfig,
+    /// Most words to keep, by the number of training documents they occur in.
+    pub max_vocabulary: usize,
+    /// Words that occur in fewer training documents are unknown.
+    pub min_df: u32,
+    /// Words of a document beyond this many are cut.
+    pub max_length: usize,
+}
+
+impl WordsConfig {
+    /// Refuses values that cannot work.
+    pub fn validate(&self) -> Result<()> {
+        if self.min_df == 0 {
+            return Err(Error::config("text.min_df", "must be at least 1, found 0"));
+        }
+        within("text.max_vocabulary", self.max_vocabulary, VOCABULARY_SIZES)?;
+        within("text.max_length", self.max_length, LENGTHS)
+    }
+
+    pub(super) fn selection(&self) -> TermSelection {
+        TermSelection {
+            min_df: self.min_df,
+            max_df: 1.0,
+            max_terms: Some(self.max_vocabulary),
+        }
+    }
+}
+
+/// Refuses a value outside of `range`.
+pub(super) fn within(key: &str, value: usize, range: RangeInclusive<usize>) -> Result<()> {
+    if range.contains(&value) {
+        return Ok(());
+    }
+    let (least, most) = range.into_inner();
+    Err(Error::config(
+        key,
+        format!("must be between {least} and {most}, found {value}"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config() -> WordsConfig {
+        WordsConfig {
+            tokenizer: TokenizerConfig::default(),
+            max_vocabulary: 500_000,
+            min_df: 1,
+            max_length: 500,
+        }
+    }
+
+    #[test]
+    fn impossible_values_are_refused_by_name() {
+        type Change = fn(&mut WordsConfig);
+        assert!(config().validate().is_ok());
+        let broken: [(Change, &str); 5] = [
+            (|config| config.min_df = 0, "text.min_df: "),
+            (|config| config.max_length = 0, "text.max_length: "),
+            (|config| config.max_length = 65_537, "text.max_length: "),
+            (|config| config.max_vocabulary = 0, "text.max_vocabulary: "),
+            (
+                |config| config.max_vocabulary = 10_000_001,
+                "text.max_vocabulary: must be between 1 and 10000000, found 10000001",
+            ),
+        ];
+        for (change, message) in broken {
+            let mut config = config();
+            change(&mut config);
+            let found = config.validate().unwrap_err().to_string();
+            assert!(found.starts_with(message), "{found}");
+        }
+    }
+
+    #[test]
+    fn unknown_settings_are_refused() {
+        let mut json = serde_json::to_value(config()).unwrap();
+        assert_eq!(
+            serde_json::from_value::<WordsConfig>(json.clone()).unwrap(),
+            config()
+        );
+        json["max_words"] = 3.into();
+        assert!(serde_json::from_value::<WordsConfig>(json).is_err());
+    }
+}

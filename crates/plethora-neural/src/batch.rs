@@ -1,0 +1,215 @@
+//! Documents as a network takes them.
+
+use plethora_core::IndexRows;
+use plethora_core::text::Words;
+use rustc_hash::FxHashMap;
+use tch::{Device, Kind, Tensor};
+
+/// Documents of one step, the longest first, on the processor.
+#[derive(Debug)]
+pub(crate) struct WordBatch {
+    /// The rows of the word table that occur, rising; the first is the padding.
+    pub(crate) rows: Tensor,
+    /// documents x words: places in `rows`.
+    pub(crate) words: Tensor,
+    /// Words of each document, falling.
+    pub(crate) lengths: Tensor,
+    /// What the labels are; absent in prediction.
+    pub(crate) targets: Option<Targets>,
+    /// The labels to choose from; absent where these are all.
+    pub(crate) candidates: Option<Candidates>,
+}
+
+/// The true labels of the documents of a batch.
+#[derive(Debug)]
+pub(crate) enum Targets {
+    /// Places of ones in a matrix of documents x labels.
+    Places {
+        /// Numbers of documents in the batch.
+        documents: Tensor,
+        /// Numbers of labels.
+        labels: Tensor,
+    },
+    /// documents x candidates: one where the candidate is true.
+    OfCandidates(Tensor),
+}
+
+/// Labels that are scored, other ones for each document.
+#[derive(Debug)]
+pub(crate) struct Candidates {
+    /// The rows of the label table that occur, rising.
+    pub(crate) rows: Tensor,
+    /// documents x candidates: places in `rows`; short lists are filled with place 0.
+    pub(crate) places: Tensor,
+    /// documents x candidates: one for a candidate, zero for filling.
+    pub(crate) filled: Tensor,
+}
+
+impl WordBatch {
+    /// The documents with these word rows, which come the longest first.
+    pub(crate) fn new(sequences: &[&[u32]]) -> Self {
+        let num_words = sequences.first().map_or(0, |sequence| sequence.len());
+        let mut rows: Vec<u32> = sequences
+            .iter()
+            .flat_map(|words| words.iter().copied())
+            .collect();
+        rows.push(Words::PADDING);
+        let (rows, place_of) = numbered(rows);
+        let mut words = vec![0_i32; sequences.len() * num_words];
+        for (line, sequence) in words.chunks_mut(num_words.max(1)).zip(sequences) {
+            debug_assert!(
+                sequence.len() <= num_words,
+                "documents come the longest first"
+            );
+            for (place, row) in line.iter_mut().zip(*sequence) {
+                *place = place_of[row];
+            }
+        }
+        let lengths: Vec<i64> = sequences.iter().map(|words| words.len() as i64).collect();
+        Self {
+            rows,
+            words: Tensor::from_slice(&words).view([sequences.len() as i64, num_words as i64]),
+            lengths: Tensor::from_slice(&lengths),
+            targets: None,
+            candidates: None,
+        }
+    }
+
+    /// The batch with the true labels of its documents, where all labels are scored.
+    pub(crate) fn with_labels<'a>(mut self, labels: impl Iterator<Item = &'a [u32]>) -> Self {
+        let (mut documents, mut numbers) = (Vec::new(), Vec::new());
+        for (document, labels) in labels.enumerate() {
+            documents.extend(labels.iter().map(|_| document as i64));
+            numbers.extend(labels.iter().map(|&label| i64::from(label)));
+        }
+        self.targets = Some(Targets::Places {
+            documents: Tensor::from_slice(&documents),
+            labels: Tensor::from_slice(&numbers),
+        });
+        self
+    }
+
+    /// The batch with labels to choose from.
+    pub(crate) fn with_candidates(mut self, candidates: &[Vec<u32>]) -> Self {
+        let width = candidates.iter().map(Vec::len).max().unwrap_or(0).max(1);
+        let (rows, place_of) = numbered(candidates.iter().flatten().copied().collect());
+        let mut places = vec![0_i32; candidates.len() * width];
+        let mut filled = vec![0.0_f32; candidates.len() * width];
+        for ((places, filled), candidates) in places
+            .chunks_mut(width)
+            .zip(filled.chunks_mut(width))
+            .zip(candidates)
+        {
+            for ((place, filled), candidate) in places.iter_mut().zip(filled).zip(candidates) {
+                *place = place_of[candidate];
+                *filled = 1.0;
+            }
+        }
+        let shape = [candidates.len() as i64, width as i64];
+        self.candidates = Some(Candidates {
+            rows,
+            places: Tensor::from_slice(&places).view(shape),
+            filled: Tensor::from_slice(&filled).view(shape),
+        });
+        self
+    }
+
+    /// The batch with the truth about its candidates.
+    pub(crate) fn with_truth<'a>(
+        mut self,
+        candidates: &[Vec<u32>],
+        labels: impl Iterator<Item = &'a [u32]>,
+    ) -> Self {
+        let width = candidates.iter().map(Vec::len).max().unwrap_or(0).max(1);
+        let mut truth = vec![0.0_f32; candidates.len() * width];
+        for ((truth, candidates), labels) in truth.chunks_mut(width).zip(candidates).zip(labels) {
+            for (truth, candidate) in truth.iter_mut().zip(candidates) {
+                *truth = f32::from(u8::from(labels.contains(candidate)));
+            }
+        }
+        let shape = [candidates.len() as i64, width as i64];
+        self.targets = Some(Targets::OfCandidates(
+            Tensor::from_slice(&truth).view(shape),
+        ));
+        self
+    }
+
+    /// Number of documents.
+    pub(crate) fn num_documents(&self) -> i64 {
+        self.lengths.numel() as i64
+    }
+
+    /// documents x words on `device`: true where a document has a word; absent where all are
+    /// equally long.
+    pub(crate) fn mask(&self, device: Device) -> Option<Tensor> {
+        let num_words = self.words.size()[1];
+        let shortest = self.lengths.int64_value(&[self.num_documents() - 1]);
+        (shortest < num_words).then(|| {
+            let places = Tensor::arange(num_words, (Kind::Int64, device));
+            places.lt_tensor(&self.lengths.to_device(device).unsqueeze(1))
+        })
+    }
+}
+
+/// Different numbers in rising order as a tensor, and the place of each.
+fn numbered(mut numbers: Vec<u32>) -> (Tensor, FxHashMap<u32, i32>) {
+    numbers.sort_unstable();
+    numbers.dedup();
+    let place_of = numbers
+        .iter()
+        .enumerate()
+        .map(|(place, &number)| (number, place as i32))
+        .collect();
+    let rows: Vec<i64> = numbers.into_iter().map(i64::from).collect();
+    (Tensor::from_slice(&rows), place_of)
+}
+
+/// Numbers of documents by length, the longest first; equal lengths keep their order.
+pub(crate) fn longest_first(documents: &[u32], sequences: &IndexRows) -> Vec<u32> {
+    let mut sorted = documents.to_vec();
+    sorted.sort_by_key(|&document| std::cmp::Reverse(sequences.row(document as usize).len()));
+    sorted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(tensor: &Tensor) -> Vec<i64> {
+        tensor
+            .to_kind(Kind::Int64)
+            .flatten(0, -1)
+            .try_into()
+            .unwrap()
+    }
+
+    #[test]
+    fn words_are_places_among_the_rows_of_the_batch() {
+        let batch = WordBatch::new(&[&[7, 3, 7], &[9]]);
+        assert_eq!(numbers(&batch.rows), [0, 3, 7, 9]);
+        assert_eq!(numbers(&batch.words), [2, 1, 2, 3, 0, 0]);
+        assert_eq!(numbers(&batch.lengths), [3, 1]);
+        assert_eq!(
+            numbers(&batch.mask(Device::Cpu).unwrap()),
+            [1, 1, 1, 1, 0, 0]
+        );
+        assert!(WordBatch::new(&[&[7], &[9]]).mask(Device::Cpu).is_none());
+    }
+
+    #[test]
+    fn candidates_of_a_document_know_which_are_true() {
+        let candidates = [vec![5, 2], vec![8]];
+        let labels: [&[u32]; 2] = [&[2, 6], &[8]];
+        let batch = WordBatch::new(&[&[3], &[3]])
+            .with_candidates(&candidates)
+            .with_truth(&candidates, labels.into_iter());
+        let parts = batch.candidates.unwrap();
+        assert_eq!(numbers(&parts.rows), [2, 5, 8]);
+        assert_eq!(numbers(&parts.places), [1, 0, 2, 0]);
+        assert_eq!(numbers(&parts.filled), [1, 1, 1, 0]);
+        let Some(Targets::OfCandidates(truth)) = batch.targets else {
+            panic!("candidates have a truth of their own");
+        };
+        assert_eq!(numbers(&truth), [0, 1, 1, 0]);
+    }
+}

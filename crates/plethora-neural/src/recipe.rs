@@ -1,0 +1,94 @@
+//! The compiled-in settings of each neural system, and named changes of them.
+
+use plethora_core::{Error, Result};
+
+use crate::config::NeuralConfig;
+
+/// Names and texts of the recipes. A new neural system is one more file here.
+pub const RECIPES: [(&str, &str); 4] = [
+    (
+        "attentionxml",
+        include_str!("../../../recipes/attentionxml.toml"),
+    ),
+    (
+        "attentionxml-plt",
+        include_str!("../../../recipes/attentionxml-plt.toml"),
+    ),
+    ("xml-rnn", include_str!("../../../recipes/xml-rnn.toml")),
+    ("xml-cnn", include_str!("../../../recipes/xml-cnn.toml")),
+];
+
+/// System, name and text of the presets: TOML documents with the settings that differ from the
+/// system's recipe.
+pub const PRESETS: [(&str, &str, &str); 3] = [
+    (
+        "attentionxml",
+        "paper-medium",
+        include_str!("../../../recipes/presets/attentionxml-paper-medium.toml"),
+    ),
+    (
+        "attentionxml",
+        "paper-large",
+        include_str!("../../../recipes/presets/attentionxml-paper-large.toml"),
+    ),
+    (
+        "attentionxml",
+        "demo",
+        include_str!("../../../recipes/presets/attentionxml-demo.toml"),
+    ),
+];
+
+/// The text of a system's recipe, a TOML document with every setting.
+pub fn recipe(system: &str) -> Option<&'static str> {
+    RECIPES
+        .iter()
+        .find(|(name, _)| *name == system)
+        .map(|(_, text)| *text)
+}
+
+impl NeuralConfig {
+    /// The settings of a system's recipe.
+    pub fn of_system(system: &str) -> Result<Self> {
+        let text = recipe(system).ok_or_else(|| {
+            Error::config("system", format!("no neural system is called {system}"))
+        })?;
+        toml::from_str(text).map_err(|error| Error::config(system, error.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_recipe_names_its_system_and_is_valid() {
+        for (name, _) in RECIPES {
+            let config = NeuralConfig::of_system(name).unwrap();
+            assert_eq!(config.system, name);
+            config.validate().unwrap();
+        }
+        assert!(NeuralConfig::of_system("forest").is_err());
+    }
+
+    #[test]
+    fn every_preset_is_of_a_system_and_changes_known_settings() {
+        for (system, name, text) in PRESETS {
+            let mut settings: toml::Table = toml::from_str(recipe(system).unwrap()).unwrap();
+            overlay(&mut settings, toml::from_str(text).unwrap(), name);
+            let config: NeuralConfig = toml::Value::Table(settings).try_into().unwrap();
+            config.validate().unwrap();
+        }
+    }
+
+    fn overlay(settings: &mut toml::Table, changes: toml::Table, preset: &str) {
+        for (key, change) in changes {
+            match (settings.get_mut(&key), change) {
+                (Some(toml::Value::Table(group)), toml::Value::Table(changes)) => {
+                    overlay(group, changes, preset);
+                }
+                (Some(setting), change) => *setting = change,
+                (None, _) => panic!("{preset}: no recipe has {key}"),
+            }
+        }
+    }
+}

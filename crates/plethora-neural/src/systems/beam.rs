@@ -1,0 +1,265 @@
+//! From documents to their best items, level by level.
+
+use plethora_core::IndexRows;
+use tch::{Kind, Tensor};
+
+use super::levels::Levels;
+use crate::Result;
+use crate::batch::{WordBatch, longest_first};
+use crate::word_network::WordNetwork;
+
+/// Word places (documents x longest document) that are read together in prediction on a GPU.
+const PLACES_PER_BATCH_GPU: usize = 1 << 15;
+
+/// As [`PLACES_PER_BATCH_GPU`], on a processor, whose caches hold fewer.
+const PLACES_PER_BATCH_CPU: usize = 1 << 13;
+
+/// Documents that are read together at most.
+const DOCUMENTS_PER_BATCH: usize = 256;
+
+/// The best items of one document at one level, best first.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Beam {
+    pub(crate) items: Vec<u32>,
+    /// Logarithm of the probability of the path to each item.
+    pub(crate) log_scores: Vec<f32>,
+}
+
+/// A network of one level, ready to rank its items.
+pub(crate) struct LevelRanker<'a> {
+    pub(crate) network: &'a WordNetwork,
+    pub(crate) levels: &'a Levels,
+    pub(crate) level: usize,
+    /// Items kept a document.
+    pub(crate) keep: usize,
+}
+
+impl LevelRanker<'_> {
+    /// The best items of each document. `above` has the beams of the level above, for all but the
+    /// first level. `after_batch` may stop the work.
+    pub(crate) fn rank(
+        &self,
+        sequences: &IndexRows,
+        above: Option<&[Beam]>,
+        mut after_batch: impl FnMut(usize) -> Result<()>,
+    ) -> Result<Vec<Beam>> {
+        let all: Vec<u32> = (0..sequences.num_rows() as u32).collect();
+        let sorted = longest_first(&all, sequences);
+        let mut beams = vec![Beam::default(); sorted.len()];
+        let places = if self.network.is_on_gpu() {
+            PLACES_PER_BATCH_GPU
+        } else {
+            PLACES_PER_BATCH_CPU
+        };
+        let mut rest = sorted.as_slice();
+        while let Some(&longest) = rest.first() {
+            let num_words = sequences.row(longest as usize).len().max(1);
+            let count = (places / num_words).clamp(1, DOCUMENTS_PER_BATCH);
+            let (documents, later) = rest.split_at(count.min(rest.len()));
+            rest = later;
+            let ranked = self.rank_batch(documents, sequences, above)?;
+            for (&document, beam) in documents.iter().zip(ranked) {
+                beams[document as usize] = beam;
+            }
+            after_batch(documents.len())?;
+        }
+        Ok(beams)
+    }
+
+    fn rank_batch(
+        &self,
+        documents: &[u32],
+        sequences: &IndexRows,
+        above: Option<&[Beam]>,
+    ) -> Result<Vec<Beam>> {
+        let words: Vec<&[u32]> = documents
+            .iter()
+            .map(|&document| sequences.row(document as usize))
+            .collect();
+        let batch = WordBatch::new(&words);
+        let Some(above) = above else {
+            let logits = self.network.logits(&batch)?;
+            let (scores, items) = best(&logits.log_sigmoid(), self.keep);
+            return Ok(to_beams(&scores, &items, |_, item| item as u32));
+        };
+        let beams = documents.iter().map(|&document| &above[document as usize]);
+        let (candidates, path_scores) = self.candidates(beams);
+        let batch = batch.with_candidates(&candidates);
+        let logits = self.network.logits(&batch)?;
+        let path = padded(&path_scores, logits.size()[1]).to_device(logits.device());
+        let (scores, places) = best(&(logits.log_sigmoid() + path), self.keep);
+        let mut ranked = to_beams(&scores, &places, |document, place| {
+            candidates[document].get(place).copied().unwrap_or(u32::MAX)
+        });
+        for beam in &mut ranked {
+            // Filling has no score; it comes last.
+            let end = beam.items.partition_point(|&item| item != u32::MAX);
+            beam.items.truncate(end);
+            beam.log_scores.truncate(end);
+        }
+        Ok(ranked)
+    }
+
+    /// The children of the items of each beam, and the score of the path to each.
+    fn candidates<'b>(
+        &self,
+        beams: impl Iterator<Item = &'b Beam>,
+    ) -> (Vec<Vec<u32>>, Vec<Vec<f32>>) {
+        beams
+            .map(|beam| {
+                let mut candidates = Vec::new();
+                let mut path_scores = Vec::new();
+                for (&item, &score) in beam.items.iter().zip(&beam.log_scores) {
+                    let children = self.levels.children(self.level - 1, item);
+                    candidates.extend_from_slice(children);
+                    path_scores.extend(children.iter().map(|_| score));
+                }
+                (candidates, path_scores)
+            })
+            .unzip()
+    }
+}
+
+/// The `keep` best of each row: scores and places.
+fn best(scores: &Tensor, keep: usize) -> (Tensor, Tensor) {
+    let keep = (keep as i64).min(scores.size()[1]);
+    scores.topk(keep, 1, true, true)
+}
+
+fn to_beams(scores: &Tensor, places: &Tensor, item_of: impl Fn(usize, usize) -> u32) -> Vec<Beam> {
+    let width = scores.size()[1].max(1) as usize;
+    let scores: Vec<f32> = flat(&scores.to_kind(Kind::Float));
+    let places: Vec<i64> = flat(places);
+    scores
+        .chunks(width)
+        .zip(places.chunks(width))
+        .enumerate()
+        .map(|(document, (scores, places))| Beam {
+            items: places
+                .iter()
+                .map(|&place| item_of(document, place as usize))
+                .collect(),
+            log_scores: scores.to_vec(),
+        })
+        .collect()
+}
+
+fn flat<T: tch::kind::Element + Clone + Default>(tensor: &Tensor) -> Vec<T> {
+    let mut values = vec![T::default(); tensor.numel()];
+    let length = values.len();
+    tensor.contiguous().copy_data(&mut values, length);
+    values
+}
+
+/// Rows of different lengths as a matrix; behind its end a row is zero.
+fn padded(rows: &[Vec<f32>], width: i64) -> Tensor {
+    let mut values = vec![0.0_f32; rows.len() * width as usize];
+    for (line, row) in values.chunks_mut(width.max(1) as usize).zip(rows) {
+        line[..row.len()].copy_from_slice(row);
+    }
+    Tensor::from_slice(&values).view([rows.len() as i64, width])
+}
+
+#[cfg(test)]
+mod tests {
+    use plethora_core::tree::{LabelTree, TreeNode};
+    use plethora_core::{LabelId, SeedStream};
+    use tch::Device;
+
+    use super::*;
+    use crate::config::NeuralConfig;
+    use crate::head::LabelFacts;
+    use crate::start::Start;
+    use crate::word_network::NetworkSetup;
+
+    /// Clusters {0, 1, 2}, {3}, {4, 5}.
+    fn levels() -> Levels {
+        let leaf = |labels: &[u32]| TreeNode::leaf(labels.iter().map(|&l| LabelId(l)).collect());
+        Levels::of_tree(&LabelTree::from(TreeNode {
+            labels: Vec::new(),
+            children: vec![leaf(&[0, 1, 2]), leaf(&[3]), leaf(&[4, 5])],
+        }))
+    }
+
+    fn network(num_items: usize, has_candidates: bool) -> WordNetwork {
+        let mut config = NeuralConfig::of_system("attentionxml-plt").unwrap();
+        config.vectors.width = 8;
+        let start = Start::seeded(SeedStream::new(num_items as u64));
+        WordNetwork::new(&NetworkSetup {
+            config: &config,
+            word_vectors: &start.named("words").normal(&[20, 8], 1.0),
+            labels: LabelFacts {
+                train_counts: &vec![1; num_items],
+                num_documents: 10,
+            },
+            has_candidates,
+            device: Device::Cpu,
+            start,
+        })
+    }
+
+    fn sequences() -> IndexRows {
+        let mut sequences = IndexRows::default();
+        sequences.push([3, 4, 5]);
+        sequences.push([7]);
+        sequences.push([9, 2, 9, 12, 3]);
+        sequences
+    }
+
+    /// Ranks through both levels, keeping `beam` clusters.
+    fn rank(beam: usize, keep: usize) -> Vec<Beam> {
+        let levels = levels();
+        let (top, bottom) = (network(3, false), network(6, true));
+        let ranker = |network, level, keep| LevelRanker {
+            network,
+            levels: &levels,
+            level,
+            keep,
+        };
+        let above = ranker(&top, 0, beam).rank(&sequences(), None, |_| Ok(()));
+        ranker(&bottom, 1, keep)
+            .rank(&sequences(), Some(&above.unwrap()), |_| Ok(()))
+            .unwrap()
+    }
+
+    #[test]
+    fn a_wide_beam_gives_every_label_the_product_of_its_path() {
+        let levels = levels();
+        let (top, bottom) = (network(3, false), network(6, true));
+        let ranked = rank(3, 10);
+        for (words, beam) in sequences().rows().zip(&ranked) {
+            let batch = WordBatch::new(&[words]);
+            let clusters = top.logits(&batch).unwrap().sigmoid();
+            let all: Vec<u32> = (0..6).collect();
+            let batch = batch.with_candidates(&[all]);
+            let labels = bottom.logits(&batch).unwrap().sigmoid();
+            assert_eq!(beam.items.len(), 6);
+            for (&label, &log_score) in beam.items.iter().zip(&beam.log_scores) {
+                let cluster = levels.items_of(0, &[label])[0];
+                let expected = clusters.double_value(&[0, i64::from(cluster)])
+                    * labels.double_value(&[0, i64::from(label)]);
+                assert!((f64::from(log_score).exp() - expected).abs() < 1e-6);
+            }
+            assert!(beam.log_scores.is_sorted_by(|a, b| a >= b));
+        }
+    }
+
+    #[test]
+    fn a_narrow_beam_ranks_the_labels_of_its_clusters_alone() {
+        let (wide, narrow) = (rank(3, 10), rank(1, 10));
+        for (wide, narrow) in wide.iter().zip(&narrow) {
+            assert!([1, 2, 3].contains(&narrow.items.len()));
+            let clusters: Vec<Vec<u32>> = narrow
+                .items
+                .iter()
+                .map(|&label| levels().items_of(0, &[label]))
+                .collect();
+            assert!(clusters.windows(2).all(|pair| pair[0] == pair[1]));
+            for (label, score) in narrow.items.iter().zip(&narrow.log_scores) {
+                let place = wide.items.iter().position(|item| item == label).unwrap();
+                assert!((wide.log_scores[place] - score).abs() < 1e-5);
+            }
+        }
+        assert!(rank(3, 2).iter().all(|beam| beam.items.len() == 2));
+    }
+}

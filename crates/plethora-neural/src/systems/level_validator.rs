@@ -1,0 +1,69 @@
+//! How well a level ranks its items for documents it was not trained on.
+
+use plethora_core::metrics::{EvaluationConfig, Evaluator};
+use plethora_core::{IndexRows, LabelId, ScoredLabel};
+
+use super::beam::{Beam, LevelRanker};
+use super::levels::Levels;
+use crate::Result;
+use crate::train::{Validation, Validator};
+use crate::word_network::WordNetwork;
+
+/// Items that are ranked a document: what the deepest metric looks at.
+const DEPTH: usize = 5;
+
+/// The metric that chooses weights.
+const SELECTED_BY: &str = "nDCG@5";
+
+/// Metrics that are shown and logged.
+const SHOWN: [&str; 4] = ["P@1", "P@3", "P@5", SELECTED_BY];
+
+/// Ranks validation documents at a level.
+pub(crate) struct LevelValidator<'a> {
+    pub(crate) levels: &'a Levels,
+    pub(crate) level: usize,
+    pub(crate) sequences: &'a IndexRows,
+    /// True items of the level.
+    pub(crate) truth: &'a IndexRows,
+    /// Beams of the level above.
+    pub(crate) above: Option<&'a [Beam]>,
+}
+
+impl Validator<WordNetwork> for LevelValidator<'_> {
+    fn validate(&mut self, network: &WordNetwork) -> Result<Validation> {
+        let ranker = LevelRanker {
+            network,
+            levels: self.levels,
+            level: self.level,
+            keep: DEPTH,
+        };
+        let beams = ranker.rank(self.sequences, self.above, |_| Ok(()))?;
+        let counts = vec![1; self.levels.num_items(self.level)];
+        let mut evaluator = Evaluator::new(EvaluationConfig::default(), &counts, 1)?;
+        for (beam, truth) in beams.iter().zip(self.truth.rows()) {
+            let truth: Vec<LabelId> = truth.iter().map(|&item| LabelId(item)).collect();
+            evaluator.add(&truth, &ranking(beam));
+        }
+        let evaluation = evaluator.finish();
+        let value = |name: &str| evaluation.get(name).unwrap_or(0.0);
+        Ok(Validation {
+            score: value(SELECTED_BY),
+            values: SHOWN
+                .iter()
+                .map(|&name| (name.to_owned(), value(name)))
+                .collect(),
+        })
+    }
+}
+
+/// A beam as a ranking with probabilities.
+pub(crate) fn ranking(beam: &Beam) -> Vec<ScoredLabel> {
+    beam.items
+        .iter()
+        .zip(&beam.log_scores)
+        .map(|(&item, &log_score)| ScoredLabel {
+            label: LabelId(item),
+            score: log_score.exp(),
+        })
+        .collect()
+}

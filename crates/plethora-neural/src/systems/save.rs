@@ -1,0 +1,68 @@
+//! A trained neural system as a model folder.
+
+use plethora_core::artifact::{ModelCard, ModelDetails, ModelWriter, WorkFolder, save_label_space};
+use plethora_core::corpus::LabelSpace;
+use plethora_core::metrics::Evaluation;
+use plethora_core::training_log::TrainingLog;
+
+use super::model::{NeuralModel, levels_file_name, network_file_name};
+use super::network_file;
+use crate::Result;
+use crate::train::Network as _;
+
+/// Name of the settings in a model folder.
+pub const CONFIG_FILE: &str = "config.json";
+
+/// Name of the evaluation in a model folder.
+pub const METRICS_FILE: &str = "metrics.json";
+
+/// What a model folder of a neural system is made of, beside the model.
+#[derive(Debug, Clone, Copy)]
+pub struct NeuralParts<'a> {
+    /// The labels.
+    pub space: &'a LabelSpace,
+    /// Fields that the texts came from; none where rows had no fields.
+    pub text_fields: &'a [String],
+    /// Number of training documents.
+    pub num_documents: u64,
+    /// How well the model does, and on which documents.
+    pub evaluation: Option<(&'a Evaluation, &'a str)>,
+}
+
+impl NeuralParts<'_> {
+    /// Sizes of the model. What a linear model counts as features are words here.
+    pub fn details(&self, model: &NeuralModel) -> ModelDetails {
+        ModelDetails {
+            system: model.config().system.clone(),
+            num_labels: self.space.len() as u64,
+            num_documents: self.num_documents,
+            num_features: model.words().vocabulary().len() as u64,
+            takes_text: true,
+            text_fields: self.text_fields.to_vec(),
+        }
+    }
+
+    /// Completes the model of `writer`; the training log comes from `work`.
+    pub fn save(&self, model: &NeuralModel, work: &WorkFolder, writer: ModelWriter) -> Result<()> {
+        for (number, tree) in model.trees().iter().enumerate() {
+            writer.write_json(&levels_file_name(number), &tree.levels)?;
+        }
+        for (tree, level, network) in model.networks() {
+            let path = writer.path(&network_file_name(tree, level));
+            network_file::save(network.parameters(), &path)?;
+        }
+        writer.write_json(CONFIG_FILE, model.config())?;
+        save_label_space(self.space, &writer)?;
+        let config = writer.path(CONFIG_FILE);
+        let folder = config.parent().expect("files of a model are in its folder");
+        model.words().save_to(folder)?;
+        TrainingLog::copy(work.folder(), folder)?;
+        if let Some((evaluation, _)) = self.evaluation {
+            writer.write_json(METRICS_FILE, evaluation)?;
+        }
+        let details = self.details(model);
+        ModelCard::new(&details, self.evaluation).save(&writer)?;
+        writer.finish(&model.config().system, details.to_json())?;
+        Ok(())
+    }
+}

@@ -1,0 +1,83 @@
+//! Documents by which training chooses the best weights and knows when to stop.
+
+use plethora_core::corpus::{Content, Document};
+use plethora_core::{IndexRows, Result, SeedStream};
+use rand::seq::SliceRandom;
+use rustc_hash::FxHashMap;
+
+use super::training_set::{NeuralSet, needs_text};
+use crate::train::TrainConfig;
+
+/// Below this number of training documents none are held back: so few would choose by chance.
+const MIN_TO_HOLD_BACK: usize = 200;
+
+/// Word sequences and true labels of documents that are not trained on.
+#[derive(Debug, Clone, Default)]
+pub struct ValidationDocuments {
+    pub(crate) sequences: IndexRows,
+    /// True labels; numbers from the model's number of labels on are labels that training never
+    /// saw.
+    pub(crate) labels: IndexRows,
+    unseen: FxHashMap<String, u32>,
+}
+
+impl ValidationDocuments {
+    /// None yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a document.
+    pub fn add(&mut self, set: &NeuralSet, document: &Document) -> Result<()> {
+        let Content::Text(text) = &document.content else {
+            return Err(needs_text(&document.id));
+        };
+        self.sequences.push(set.words.sequence(text));
+        let known = set.space.len() as u32;
+        let labels: Vec<u32> = document
+            .labels
+            .iter()
+            .map(|key| {
+                if let Some(id) = set.space.id(key) {
+                    return id.0;
+                }
+                let next = known + self.unseen.len() as u32;
+                *self.unseen.entry(key.clone()).or_insert(next)
+            })
+            .collect();
+        self.labels.push(labels);
+        Ok(())
+    }
+
+    /// True without documents.
+    pub fn is_empty(&self) -> bool {
+        self.sequences.num_rows() == 0
+    }
+
+    /// Holds documents of the training set back: these, and the numbers of those to train on.
+    pub(crate) fn hold_back(
+        set: &NeuralSet,
+        config: &TrainConfig,
+        seed: SeedStream,
+    ) -> (Self, Vec<u32>) {
+        let total = set.sequences.num_rows();
+        let mut documents: Vec<u32> = (0..total as u32).collect();
+        let share = (total as f64 * config.valid_share) as usize;
+        let count = share.min(config.valid_max);
+        if total < MIN_TO_HOLD_BACK || count == 0 {
+            return (Self::default(), documents);
+        }
+        documents.shuffle(&mut seed.named("hold back").rng());
+        let mut held = documents.split_off(total - count);
+        documents.sort_unstable();
+        held.sort_unstable();
+        let mut validation = Self::default();
+        for &document in &held {
+            let document = document as usize;
+            let copy = |rows: &IndexRows| rows.row(document).to_vec();
+            validation.sequences.push(copy(&set.sequences));
+            validation.labels.push(copy(&set.labels_of_documents));
+        }
+        (validation, documents)
+    }
+}

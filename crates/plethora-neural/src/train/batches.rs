@@ -1,0 +1,192 @@
+//! Which documents a step works with.
+
+use plethora_core::SeedStream;
+use rand::seq::SliceRandom;
+
+use super::config::TrainConfig;
+use super::network::BatchMaker;
+
+/// Steps whose documents are sorted by length together: enough for steps of nearly equal lengths,
+/// few enough for other company in every epoch.
+const STEPS_PER_POOL: usize = 100;
+
+/// The order of the documents in all epochs, which follows from the seed alone.
+///
+/// An epoch shuffles all documents, cuts them into pools, sorts each pool by length, cuts it into
+/// steps, and shuffles these. So the documents of a batch need little padding, and long and short
+/// ones still come mixed. What is cut are whole steps: the same documents meet in a step, however
+/// many batches it is computed in.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BatchPlan {
+    num_documents: usize,
+    batch_size: usize,
+    accumulate: usize,
+    epochs: usize,
+    seed: SeedStream,
+}
+
+/// The documents of one epoch.
+#[derive(Debug)]
+pub(super) struct Epoch {
+    documents: Vec<u32>,
+    /// Where each step begins among them.
+    starts: Vec<usize>,
+    plan: BatchPlan,
+}
+
+impl BatchPlan {
+    pub(super) fn new(config: &TrainConfig, num_documents: usize, seed: SeedStream) -> Self {
+        Self {
+            num_documents,
+            batch_size: config.batch_size,
+            accumulate: config.accumulate,
+            epochs: config.epochs,
+            seed: seed.named("order"),
+        }
+    }
+
+    /// Number of steps in an epoch.
+    pub(super) fn steps_per_epoch(&self) -> u64 {
+        self.num_documents.div_ceil(self.step_size()) as u64
+    }
+
+    /// Number of steps in all.
+    pub(super) fn num_steps(&self) -> u64 {
+        self.steps_per_epoch() * self.epochs as u64
+    }
+
+    /// Passes over the documents after so many steps.
+    pub(super) fn epochs_at(&self, step: u64) -> f64 {
+        step as f64 / self.steps_per_epoch() as f64
+    }
+
+    /// Batches in a step, but for the last of an epoch.
+    pub(super) fn accumulate(&self) -> usize {
+        self.accumulate
+    }
+
+    fn step_size(&self) -> usize {
+        self.batch_size * self.accumulate
+    }
+
+    /// The order of an epoch, counted from 0.
+    pub(super) fn epoch<B: BatchMaker>(&self, epoch: u64, lengths: &B) -> Epoch {
+        let mut rng = self.seed.child(epoch).rng();
+        let mut documents: Vec<u32> = (0..self.num_documents as u32).collect();
+        documents.shuffle(&mut rng);
+        for pool in documents.chunks_mut(STEPS_PER_POOL * self.step_size()) {
+            // Stable: documents of one length keep their random order.
+            pool.sort_by_cached_key(|&document| lengths.length(document as usize));
+        }
+        let mut starts: Vec<usize> = (0..self.num_documents).step_by(self.step_size()).collect();
+        starts.shuffle(&mut rng);
+        Epoch {
+            documents,
+            starts,
+            plan: *self,
+        }
+    }
+}
+
+impl Epoch {
+    /// The batches of a step, counted from the start of the epoch.
+    pub(super) fn step(&self, step: usize) -> impl ExactSizeIterator<Item = &[u32]> {
+        let start = self.starts[step];
+        let end = (start + self.plan.step_size()).min(self.documents.len());
+        self.documents[start..end].chunks(self.plan.batch_size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::Rng;
+
+    use super::*;
+    use crate::train::example_config;
+
+    struct Lengths(Vec<usize>);
+
+    impl BatchMaker for Lengths {
+        type Batch = Vec<u32>;
+
+        fn num_documents(&self) -> usize {
+            self.0.len()
+        }
+
+        fn length(&self, document: usize) -> usize {
+            self.0[document]
+        }
+
+        fn make(&self, documents: &[u32]) -> Vec<u32> {
+            documents.to_vec()
+        }
+    }
+
+    /// Lengths as texts have them: log-normal, about 90 words at the middle, cut at 500.
+    fn skewed(num_documents: usize) -> Lengths {
+        let mut rng = SeedStream::new(3).rng();
+        let mut uniform = || rng.next_u64() as f64 / u64::MAX as f64;
+        let mut length = || {
+            let normal = (0..12).map(|_| uniform()).sum::<f64>() - 6.0;
+            ((4.5 + 0.8 * normal).exp() as usize).clamp(1, 500)
+        };
+        Lengths((0..num_documents).map(|_| length()).collect())
+    }
+
+    fn plan(lengths: &Lengths, batch_size: usize, accumulate: usize, seed: u64) -> BatchPlan {
+        let config = TrainConfig {
+            batch_size,
+            accumulate,
+            ..example_config()
+        };
+        BatchPlan::new(&config, lengths.num_documents(), SeedStream::new(seed))
+    }
+
+    /// The batches of an epoch, step by step.
+    fn batches(plan: &BatchPlan, lengths: &Lengths, epoch: u64) -> Vec<Vec<Vec<u32>>> {
+        let epoch = plan.epoch(epoch, lengths);
+        let step = |step| epoch.step(step).map(<[u32]>::to_vec).collect();
+        (0..plan.steps_per_epoch() as usize).map(step).collect()
+    }
+
+    #[test]
+    fn every_document_comes_once_an_epoch_in_an_order_of_the_seed() {
+        let lengths = skewed(1003);
+        let plan_of = |seed| plan(&lengths, 8, 3, seed);
+        let first = batches(&plan_of(1), &lengths, 0);
+        assert_eq!(first.len(), 42);
+        let mut all = first.concat().concat();
+        all.sort_unstable();
+        assert_eq!(all, (0..1003).collect::<Vec<u32>>());
+        assert!(first.concat().iter().all(|batch| batch.len() <= 8));
+        assert_eq!(first, batches(&plan_of(1), &lengths, 0));
+        assert_ne!(first, batches(&plan_of(1), &lengths, 1));
+        assert_ne!(first, batches(&plan_of(2), &lengths, 0));
+    }
+
+    #[test]
+    fn padding_is_below_five_in_a_hundred() {
+        let lengths = skewed(20_000);
+        let (mut padded, mut words) = (0, 0);
+        for batch in batches(&plan(&lengths, 40, 1, 1), &lengths, 0).concat() {
+            let of_batch = batch
+                .iter()
+                .map(|&document| lengths.length(document as usize));
+            padded += batch.len() * of_batch.clone().max().unwrap();
+            words += of_batch.sum::<usize>();
+        }
+        let share = 1.0 - words as f64 / padded as f64;
+        assert!(share < 0.05, "{share}");
+    }
+
+    #[test]
+    fn steps_have_the_same_documents_in_one_batch_or_in_several() {
+        let lengths = skewed(101);
+        let whole = batches(&plan(&lengths, 8, 1, 1), &lengths, 3);
+        let halves = batches(&plan(&lengths, 4, 2, 1), &lengths, 3);
+        for (whole, halves) in whole.iter().zip(&halves) {
+            assert_eq!(whole.concat(), halves.concat());
+        }
+        assert_eq!(whole.len(), halves.len());
+    }
+}

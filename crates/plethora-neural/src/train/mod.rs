@@ -1,0 +1,36 @@
+//! Training, whatever the system.
+//!
+//! A [`Trainer`] takes a [`Network`], a [`BatchMaker`] and a [`Validator`], and changes the network's
+//! parameters in place. It can be killed at any time: the next run goes on from the latest checkpoint
+//! and ends, on the processor, with the same weights to the last bit.
+
+mod adam;
+mod averaging;
+mod batches;
+mod checkpoint;
+mod clipping;
+mod config;
+mod exact;
+mod journal;
+pub mod memory;
+mod meter;
+mod network;
+mod outcome;
+mod prefetch;
+mod row_gradients;
+mod run;
+mod schedule;
+mod selection;
+mod state;
+mod trainer;
+mod validation;
+
+#[cfg(test)]
+pub(crate) use config::example_config;
+pub use config::{Averaging, Clip, LossScale, Precision, Schedule, TrainConfig};
+pub use journal::{NoJournal, TrainingJournal};
+pub use network::{BatchMaker, Network};
+pub use outcome::TrainingOutcome;
+pub use schedule::RateSchedule;
+pub use trainer::Trainer;
+pub use validation::{Validation, Validator};

@@ -1,0 +1,82 @@
+//! What a finished run is remembered by.
+
+use std::path::Path;
+
+use plethora_core::grouped;
+use serde::{Deserialize, Serialize};
+
+use super::checkpoint::{Checkpoint, CheckpointWriter, Layout};
+use super::exact::{Exact, ExactValidation};
+use super::validation::Validation;
+use crate::Result;
+use crate::parameters::Parameters;
+
+/// What came out of training.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrainingOutcome {
+    /// Steps taken.
+    pub steps: u64,
+    /// Passes over the documents.
+    pub epochs: f64,
+    /// The validation of the weights that were kept.
+    pub best: Option<Validation>,
+    /// True if validations without gain ended it.
+    pub stopped_early: bool,
+    /// Time that the steps took, without validations and checkpoints.
+    pub train_seconds: f64,
+}
+
+/// A [`TrainingOutcome`] beside the final weights.
+#[derive(Serialize, Deserialize)]
+struct SavedOutcome {
+    layout: Layout,
+    steps: u64,
+    epochs: Exact,
+    best: Option<ExactValidation>,
+    stopped_early: bool,
+    train_seconds: Exact,
+}
+
+impl TrainingOutcome {
+    /// A few words for the end of a stage.
+    pub(super) fn summary(&self) -> String {
+        let mut summary = format!("{} steps, {:.1} epochs", grouped(self.steps), self.epochs);
+        if let Some(best) = &self.best {
+            summary.push_str(", best ");
+            summary.push_str(&best.headline());
+        }
+        if self.stopped_early {
+            summary.push_str(", stopped early");
+        }
+        summary
+    }
+
+    /// Writes it and the weights that were kept to the file at `path`.
+    pub(super) fn save(&self, path: &Path, parameters: &Parameters) -> Result<()> {
+        let mut writer = CheckpointWriter::create(path)?;
+        writer.add_all("weights", &parameters.trained())?;
+        writer.finish(&SavedOutcome {
+            layout: parameters.layout(),
+            steps: self.steps,
+            epochs: self.epochs.into(),
+            best: self.best.as_ref().map(ExactValidation::from),
+            stopped_early: self.stopped_early,
+            train_seconds: self.train_seconds.into(),
+        })
+    }
+
+    /// Reads it from the file at `path`, which gives the parameters their values too.
+    pub(super) fn load(path: &Path, parameters: &Parameters) -> Result<Self> {
+        let checkpoint = Checkpoint::open(path)?;
+        let saved: SavedOutcome = checkpoint.state()?;
+        checkpoint.check_layout(&saved.layout, &parameters.layout())?;
+        checkpoint.read_all("weights", &parameters.trained())?;
+        Ok(Self {
+            steps: saved.steps,
+            epochs: saved.epochs.into(),
+            best: saved.best.map(Validation::from),
+            stopped_early: saved.stopped_early,
+            train_seconds: saved.train_seconds.into(),
+        })
+    }
+}

@@ -1,0 +1,277 @@
+//! The training loop.
+
+use std::sync::mpsc::Receiver;
+use std::time::Instant;
+
+use plethora_core::Error as CoreError;
+use rand::Rng;
+use tch::Tensor;
+
+use super::batches::BatchPlan;
+use super::meter::Meter;
+use super::network::Network;
+use super::outcome::TrainingOutcome;
+use super::prefetch::StepBatch;
+use super::row_gradients::RowGradients;
+use super::schedule::RateSchedule;
+use super::state::TrainingState;
+use super::trainer::Trainer;
+use super::validation::Validator;
+use crate::{Error, Result};
+
+/// A run from its first step, or from a checkpoint, to its end.
+pub(super) struct TrainingRun<'t, 'n, N> {
+    trainer: Trainer<'t>,
+    network: &'n N,
+    plan: BatchPlan,
+    state: TrainingState,
+    meter: Meter,
+    last_checkpoint: Instant,
+}
+
+impl<'t, 'n, N: Network> TrainingRun<'t, 'n, N> {
+    pub(super) fn new(
+        trainer: Trainer<'t>,
+        network: &'n N,
+        plan: BatchPlan,
+        state: TrainingState,
+    ) -> Self {
+        let dense = &network.parameters().dense;
+        dense.clear_gradients();
+        Self {
+            meter: Meter::new(dense.values().device()),
+            last_checkpoint: Instant::now(),
+            trainer,
+            network,
+            plan,
+            state,
+        }
+    }
+
+    /// Takes all steps that are left. True if validations without gain ended it.
+    pub(super) fn train(
+        &mut self,
+        steps: &Receiver<Vec<StepBatch<N::Batch>>>,
+        mut validator: Option<&mut dyn Validator<N>>,
+    ) -> Result<bool> {
+        self.meter.restart();
+        loop {
+            if let Some(validator) = &mut validator
+                && self.needs_validation()
+            {
+                self.validate(*validator)?;
+                if self
+                    .state
+                    .selection
+                    .is_exhausted(self.trainer.config.patience)
+                {
+                    return Ok(true);
+                }
+            }
+            if self.state.step == self.plan.num_steps() {
+                self.report()?;
+                return Ok(false);
+            }
+            if self.needs_checkpoint() {
+                self.save()?;
+            }
+            let Ok(batches) = steps.recv() else {
+                // The thread that makes batches has panicked, which whoever joins it will see.
+                return Err(CoreError::Interrupted.into());
+            };
+            self.step(&batches)?;
+            if self.trainer.progress.is_cancelled() {
+                self.save()?;
+                return Err(CoreError::Interrupted.into());
+            }
+            if self.meter.is_due() {
+                self.report()?;
+            }
+        }
+    }
+
+    fn step(&mut self, batches: &[StepBatch<N::Batch>]) -> Result<()> {
+        tch::manual_seed(self.step_seed());
+        let mut gathered = Vec::new();
+        for part in batches {
+            let rows = self.network.gather(&part.batch);
+            let loss = self.network.learn(&part.batch, &rows, part.share)?;
+            self.meter.add_batch(&loss, part.num_documents);
+            gathered.extend(rows);
+        }
+        self.meter.end_step();
+        let _no_grad = tch::no_grad_guard();
+        let parameters = self.network.parameters();
+        let rows = RowGradients::collect(gathered);
+        let mut gradients: Vec<&Tensor> = vec![parameters.dense.gradients()];
+        gradients.extend(rows.iter().map(|part| &part.gradient));
+        self.state.clipping.clip(&gradients);
+        let (step, rate) = (self.state.step, self.learning_rate(self.state.step));
+        self.state.adam.update(parameters, &rows, step, rate);
+        self.state.step += 1;
+        if let Some(average) = &mut self.state.average {
+            average.look(parameters, self.state.step);
+        }
+        self.trainer.progress.advance(1);
+        Ok(())
+    }
+
+    /// Every step has random numbers of its own, so that no generator is carried from step to step.
+    fn step_seed(&self) -> i64 {
+        let stream = self.trainer.seed.named("dropout").child(self.state.step);
+        stream.rng().next_u64() as i64
+    }
+
+    /// The step size of a step, counted from 0.
+    fn learning_rate(&self, step: u64) -> f64 {
+        let config = self.trainer.config;
+        let schedule = RateSchedule {
+            schedule: config.schedule,
+            warm_up: config.warm_up,
+        };
+        config.learning_rate * schedule.factor(step, self.plan.num_steps())
+    }
+
+    /// Shows and records what the steps since the last time gave.
+    fn report(&mut self) -> Result<()> {
+        let Some(reading) = self.meter.read() else {
+            return Ok(());
+        };
+        let step = self.state.step;
+        self.state.train_seconds += reading.seconds;
+        if !reading.loss.is_finite() {
+            return Err(Error::Diverged { step });
+        }
+        let mut figures = format!(
+            "loss {}, {:.0} documents/s",
+            significant(reading.loss),
+            reading.documents_per_s
+        );
+        if let Some(best) = &self.state.selection.best {
+            figures.push_str(", best ");
+            figures.push_str(&best.headline());
+        }
+        self.trainer.progress.show(&figures);
+        let values = [
+            ("loss", reading.loss),
+            ("learning_rate", self.learning_rate(step - 1)),
+            ("documents_per_s", reading.documents_per_s),
+        ];
+        let epoch = self.plan.epochs_at(step);
+        self.trainer.journal.record(step, epoch, &values)
+    }
+
+    /// True where a validation is due that has not been made, also by the run before this one.
+    fn needs_validation(&self) -> bool {
+        let step = self.state.step;
+        if step == 0 || step == self.state.selection.validated_step {
+            return false;
+        }
+        let every = self.trainer.config.validate_every;
+        // Rounding must not put off a validation at a whole number.
+        let count = |step: u64| (self.plan.epochs_at(step) / every + 1e-9).floor();
+        step == self.plan.num_steps() || count(step) > count(step - 1)
+    }
+
+    fn validate(&mut self, validator: &mut dyn Validator<N>) -> Result<()> {
+        self.report()?;
+        let _no_grad = tch::no_grad_guard();
+        let (network, step) = (self.network, self.state.step);
+        let parameters = network.parameters();
+        let selection = &mut self.state.selection;
+        let mut work = || {
+            let validation = validator.validate(network)?;
+            selection.add(step, &validation, parameters);
+            Ok(validation)
+        };
+        let validated = match &self.state.average {
+            Some(average) if average.has_begun() => average.in_place(parameters, work),
+            _ => work(),
+        };
+        if let Err(Error::Core(CoreError::Interrupted)) = validated {
+            self.save()?;
+        }
+        let validation = validated?;
+        tracing::debug!(
+            stage = self.trainer.name,
+            step,
+            score = validation.score,
+            "validated"
+        );
+        let names: Vec<String> = validation
+            .values
+            .iter()
+            .map(|(name, _)| format!("valid/{name}"))
+            .collect();
+        let values: Vec<(&str, f64)> = names
+            .iter()
+            .zip(&validation.values)
+            .map(|(name, (_, value))| (name.as_str(), *value))
+            .collect();
+        let epoch = self.plan.epochs_at(step);
+        self.trainer.journal.record(step, epoch, &values)?;
+        self.meter.restart();
+        Ok(())
+    }
+
+    fn needs_checkpoint(&self) -> bool {
+        let seconds = self.trainer.config.checkpoint_minutes * 60.0;
+        self.last_checkpoint.elapsed().as_secs_f64() >= seconds
+    }
+
+    /// Saves a checkpoint, but none of a run that has diverged.
+    fn save(&mut self) -> Result<()> {
+        self.report()?;
+        let path = self.trainer.checkpoint_file();
+        self.state.save(&path, self.network.parameters())?;
+        self.last_checkpoint = Instant::now();
+        self.meter.restart();
+        Ok(())
+    }
+
+    /// Gives the network its best weights and leaves them for runs to come.
+    pub(super) fn complete(self, stopped_early: bool) -> Result<TrainingOutcome> {
+        let parameters = self.network.parameters();
+        match (&self.state.selection.best, &self.state.average) {
+            (None, Some(average)) if average.has_begun() => {
+                parameters.trained().copy_from(average.average().0);
+            }
+            _ => self.state.selection.restore(parameters),
+        }
+        let outcome = TrainingOutcome {
+            steps: self.state.step,
+            epochs: self.plan.epochs_at(self.state.step),
+            best: self.state.selection.best,
+            stopped_early,
+            train_seconds: self.state.train_seconds,
+        };
+        outcome.save(&self.trainer.weights_file(), parameters)?;
+        // Of no use any more; where it cannot go, it does no harm.
+        let _ = std::fs::remove_file(self.trainer.checkpoint_file());
+        Ok(outcome)
+    }
+}
+
+/// Four digits that count, for losses of any size.
+fn significant(value: f64) -> String {
+    let decimals = 3.0 - value.abs().max(1e-9).log10().floor();
+    format!("{value:.*}", decimals.clamp(0.0, 12.0) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn losses_of_any_size_are_readable() {
+        for (loss, shown) in [
+            (0.0, "0.000000000000"),
+            (0.000_123_44, "0.0001234"),
+            (0.5, "0.5000"),
+            (23.456, "23.46"),
+            (12_345.6, "12346"),
+        ] {
+            assert_eq!(significant(loss), shown);
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Whole systems on a small catalogue: training, ranking, saving, going on.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use plethora_core::artifact::{ModelReader, ModelWriter, WorkFolder};
+use plethora_core::corpus::catalogue::{Catalogue, CatalogueConfig};
+use plethora_core::corpus::{Content, Document};
+use plethora_core::{LabelId, NoProgress, ScoredLabel, SparseVector};
+use plethora_neural::{
+    Device, NeuralConfig, NeuralModel, NeuralParts, NeuralSet, NeuralSetBuilder, NeuralTrainer,
+    RankOptions,
+};
+use tempfile::TempDir;
+
+const OPTIONS: RankOptions = RankOptions {
+    top_k: 5,
+    beam: None,
+};
+
+fn documents() -> Vec<Document> {
+    let catalogue = Catalogue::new(CatalogueConfig {
+        num_documents: 300,
+        ..CatalogueConfig::default()
+    })
+    .unwrap();
+    catalogue
+        .documents()
+        .map(|record| Document {
+            id: record.id,
+            content: Content::Text(format!("{}\n{}", record.title, record.text)),
+            labels: record.labels,
+        })
+        .collect()
+}
+
+/// A system made small enough for a test.
+fn small(system: &str) -> NeuralConfig {
+    let config = NeuralConfig::of_system(system).unwrap();
+    let mut table = toml::Value::try_from(&config).unwrap();
+    let mut set = |path: &str, value: toml::Value| {
+        let mut place = &mut table;
+        for key in path.split('.') {
+            place = place.get_mut(key).unwrap();
+        }
+        *place = value;
+    };
+    set("words.max_length", 60.into());
+    set("vectors.width", 16.into());
+    set("vectors.start", "random".into());
+    set("train.epochs", 2.into());
+    set("train.batch_size", 32.into());
+    set("train.learning_rate", 0.01.into());
+    if system == "xml-cnn" {
+        set("encoder.filters", 8.into());
+    } else {
+        set("encoder.hidden", 12.into());
+    }
+    set("head.layers", vec![16].into());
+    if system == "attentionxml-plt" {
+        set("plt.lower_epochs", 2.into());
+        set("plt.tree.branching", 4.into());
+        set("plt.tree.max_leaf", 40.into());
+        set("plt.num_trees", 2.into());
+        set("plt.beam", 5.into());
+    }
+    let config: NeuralConfig = table.try_into().unwrap();
+    config.validate().unwrap();
+    config
+}
+
+fn set(config: &NeuralConfig) -> NeuralSet {
+    let mut builder = NeuralSetBuilder::new(config).unwrap();
+    for document in documents() {
+        builder.add(document).unwrap();
+    }
+    builder.finish(&[]).unwrap()
+}
+
+fn train(set: &NeuralSet, config: &NeuralConfig, folder: &TempDir) -> (NeuralModel, WorkFolder) {
+    let trainer = NeuralTrainer {
+        set,
+        valid: None,
+        config,
+        device: Device::Cpu,
+    };
+    let target = folder.path().join("model");
+    let work = WorkFolder::open(&target, &trainer.fingerprint().unwrap(), true).unwrap();
+    (trainer.run(&work, &NoProgress).unwrap(), work)
+}
+
+fn texts() -> Vec<String> {
+    documents()
+        .iter()
+        .take(20)
+        .map(|document| document.text().unwrap().to_owned())
+        .chain([String::new(), "unknownword ".repeat(100_000)])
+        .collect()
+}
+
+fn assert_close(found: &[Vec<ScoredLabel>], expected: &[Vec<ScoredLabel>]) {
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(expected) {
+        assert_eq!(found.len(), expected.len());
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found.score - expected.score).abs() < 1e-5);
+        }
+    }
+}
+
+fn trains_ranks_and_comes_back(system: &str) {
+    let config = small(system);
+    let set = set(&config);
+    let folder = TempDir::new().unwrap();
+    let (model, work) = train(&set, &config, &folder);
+    let rankings = model.rank(&texts(), OPTIONS).unwrap();
+    for ranking in &rankings {
+        assert_eq!(ranking.len(), 5);
+        assert!(
+            ranking
+                .windows(2)
+                .all(|pair| pair[0].score >= pair[1].score)
+        );
+        assert!(ranking.iter().all(|one| (0.0..=1.0).contains(&one.score)));
+    }
+    let alone: Vec<Vec<ScoredLabel>> = texts()
+        .iter()
+        .map(|text| model.rank(&[text], OPTIONS).unwrap().remove(0))
+        .collect();
+    assert_close(&alone, &rankings);
+
+    let target = folder.path().join("model");
+    let parts = NeuralParts {
+        space: &set.space,
+        text_fields: &[],
+        num_documents: set.sequences.num_rows() as u64,
+        evaluation: None,
+    };
+    let writer = ModelWriter::create(&target, false).unwrap();
+    parts.save(&model, &work, writer).unwrap();
+    let reader = ModelReader::open(&target).unwrap();
+    assert!(reader.contains("metrics.jsonl"));
+    if system == "attentionxml-plt" {
+        let words_of = |level| {
+            let arrays = reader.map(&format!("tree-0.level-{level}.safetensors"));
+            arrays.unwrap().array::<f32>("words").unwrap().to_vec()
+        };
+        // A level starts from the one above, and leaves that as it is.
+        assert_ne!(words_of(0), words_of(1));
+    }
+    let opened = NeuralModel::open(&reader, config, set.space.len(), Device::Cpu).unwrap();
+    assert_eq!(opened.rank(&texts(), OPTIONS).unwrap(), rankings);
+
+    let text = "Roman coins and harbours";
+    let attention = opened.attention(text, LabelId(0)).unwrap();
+    assert_eq!(attention.is_some(), system.starts_with("attention"));
+    if let Some(weights) = attention {
+        assert_eq!(&text[weights[1].0.clone()], "coins");
+        let sum: f32 = weights.iter().map(|(_, weight)| weight).sum();
+        assert!((sum - 1.0).abs() < 1e-4);
+    }
+}
+
+#[test]
+fn attentionxml_trains_ranks_and_comes_back_from_its_folder() {
+    trains_ranks_and_comes_back("attentionxml");
+}
+
+#[test]
+fn attentionxml_plt_trains_ranks_and_comes_back_from_its_folder() {
+    trains_ranks_and_comes_back("attentionxml-plt");
+}
+
+#[test]
+fn xml_rnn_trains_ranks_and_comes_back_from_its_folder() {
+    trains_ranks_and_comes_back("xml-rnn");
+}
+
+#[test]
+fn xml_cnn_trains_ranks_and_comes_back_from_its_folder() {
+    trains_ranks_and_comes_back("xml-cnn");
+}
+
+#[test]
+fn equal_seeds_give_equal_models_and_finished_levels_are_not_trained_again() {
+    let config = small("attentionxml-plt");
+    let set = set(&config);
+    let folder = TempDir::new().unwrap();
+    let rank = |model: &NeuralModel| model.rank(&texts(), OPTIONS).unwrap();
+    let (first, work) = train(&set, &config, &folder);
+    drop(work);
+    let (again, _) = train(&set, &config, &folder);
+    assert_eq!(rank(&first), rank(&again));
+    let (elsewhere, _) = train(&set, &config, &TempDir::new().unwrap());
+    assert_eq!(rank(&first), rank(&elsewhere));
+    let other = NeuralConfig {
+        seed: 99,
+        ..config.clone()
+    };
+    let (other, _) = train(&set, &other, &TempDir::new().unwrap());
+    assert_ne!(rank(&first), rank(&other));
+}
+
+#[test]
+fn without_validation_documents_training_goes_to_its_end() {
+    let mut config = small("xml-cnn");
+    config.train.valid_share = 0.0;
+    config.train.patience = 1;
+    config.train.epochs = 4;
+    let set = set(&config);
+    let folder = TempDir::new().unwrap();
+    let (_, work) = train(&set, &config, &folder);
+    let log = std::fs::read_to_string(work.path("metrics.jsonl")).unwrap();
+    assert!(!log.contains("valid/"), "{log}");
+    let last: serde_json::Value = serde_json::from_str(log.lines().last().unwrap()).unwrap();
+    assert_eq!(last["epoch"], 4.0, "{last}");
+}
+
+#[test]
+fn documents_with_features_alone_are_refused() {
+    let config = small("attentionxml");
+    let mut builder = NeuralSetBuilder::new(&config).unwrap();
+    let mut document = documents().remove(0);
+    document.content = Content::Features(SparseVector {
+        columns: vec![1],
+        values: vec![1.0],
+    });
+    let error = builder.add(document).unwrap_err().to_string();
+    assert!(error.contains("has features and no text"), "{error}");
+}

@@ -1,0 +1,216 @@
+//! Why a label has its score: which places of a text speak for it and against it.
+
+use std::ops::Range;
+
+use plethora_core::text::TfIdf;
+use plethora_core::{Error, LabelId, Result};
+use plethora_linear::{FeatureContribution, LinearModel};
+
+use crate::{Predictor, System};
+
+/// Stands for the classifier's bias among the terms; no term is spelt so.
+pub const BIAS: &str = "(bias)";
+
+/// Where the weights of an explanation come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Method {
+    /// How much a label attends to each place, from 0; the weights of a text sum to 1.
+    Attention,
+    /// What each term adds to the margin of a label's linear classifier, or takes from it.
+    Contributions,
+}
+
+/// Why a label has its score.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explanation {
+    /// The label.
+    pub label: LabelId,
+    /// The score that ranking gives to it.
+    pub score: f32,
+    /// What the weights mean.
+    pub method: Method,
+    /// Weighted places of the text in their order; terms of several words overlap with others.
+    pub spans: Vec<SpanWeight>,
+    /// The terms, strongest first, then the bias; empty for systems without terms.
+    pub terms: Vec<TermContribution>,
+}
+
+/// A place of the text and what it weighs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SpanWeight {
+    /// First byte of the place in the text.
+    pub start: usize,
+    /// The byte after its last.
+    pub end: usize,
+    /// Its weight; below 0 where it speaks against the label.
+    pub weight: f32,
+}
+
+/// A term and what it adds to a label's classifier.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TermContribution {
+    /// The term, or [`BIAS`].
+    pub term: String,
+    /// Value of the feature in the text; 1 for the bias.
+    pub value: f32,
+    /// Weight in the label's classifier, averaged over the trees.
+    pub weight: f32,
+    /// Value times weight. All contributions sum to the classifier's margin.
+    pub contribution: f32,
+}
+
+impl Method {
+    /// The word for it in JSON and for people.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Attention => "attention",
+            Self::Contributions => "contributions",
+        }
+    }
+}
+
+impl Predictor {
+    /// Why `label` has its score for a text.
+    ///
+    /// # Errors
+    /// [`Error::Data`] if the model was trained on features, or has no such label.
+    pub fn explain(&self, text: &str, label: LabelId) -> Result<Explanation> {
+        if label.index() >= self.labels().len() {
+            return Err(Error::Data(format!(
+                "there is no label number {}, the model has {}",
+                label.0,
+                self.labels().len()
+            )));
+        }
+        match self.system() {
+            System::Linear(model) => {
+                let tfidf = self.tfidf().ok_or_else(without_words)?;
+                Ok(explain_linear(model, tfidf, text, label))
+            }
+            #[cfg(feature = "torch")]
+            System::Neural(model) => explain_neural(self, model, text, label),
+        }
+    }
+}
+
+fn without_words() -> Error {
+    Error::Data("the model was trained on features, so it has no words to explain with".into())
+}
+
+fn explain_linear(model: &LinearModel, tfidf: &TfIdf, text: &str, label: LabelId) -> Explanation {
+    let document = tfidf.transform_one(text);
+    let found = model.explain(document.as_row(), label);
+    let mut terms: Vec<TermContribution> = found
+        .features
+        .iter()
+        .map(|feature| TermContribution {
+            term: tfidf.term(feature.feature).to_owned(),
+            value: feature.value,
+            weight: feature.weight,
+            contribution: feature.contribution(),
+        })
+        .collect();
+    terms.sort_by(|left, right| {
+        let strength = |term: &TermContribution| term.contribution.abs();
+        strength(right).total_cmp(&strength(left))
+    });
+    if found.bias != 0.0 {
+        terms.push(TermContribution {
+            term: BIAS.to_owned(),
+            value: 1.0,
+            weight: found.bias,
+            contribution: found.bias,
+        });
+    }
+    Explanation {
+        label,
+        score: found.score,
+        method: Method::Contributions,
+        spans: spans_of(&found.features, tfidf, text),
+        terms,
+    }
+}
+
+/// Attention says where a label looks, not whether what it finds speaks for it.
+#[cfg(feature = "torch")]
+fn explain_neural(
+    predictor: &Predictor,
+    model: &plethora_neural::NeuralModel,
+    text: &str,
+    label: LabelId,
+) -> Result<Explanation> {
+    let Some(places) = model.attention(text, label)? else {
+        return Err(Error::Data(format!(
+            "{} has no attention, so there is nothing to explain a label with",
+            predictor.details().system
+        )));
+    };
+    let options = plethora_neural::RankOptions {
+        top_k: predictor.labels().len(),
+        beam: None,
+    };
+    let rankings = model.rank(&[text], options)?;
+    let ranked = rankings
+        .iter()
+        .flatten()
+        .find(|scored| scored.label == label);
+    Ok(Explanation {
+        label,
+        // A label that the beam does not reach is not ranked at all.
+        score: ranked.map_or(0.0, |scored| scored.score),
+        method: Method::Attention,
+        spans: places
+            .into_iter()
+            .map(|(place, weight)| SpanWeight {
+                start: place.start,
+                end: place.end,
+                weight,
+            })
+            .collect(),
+        terms: Vec::new(),
+    })
+}
+
+/// The places of terms, each with an equal share of what its term contributes.
+fn spans_of(features: &[FeatureContribution], tfidf: &TfIdf, text: &str) -> Vec<SpanWeight> {
+    let mut counts = vec![0_u32; features.len()];
+    let mut places = Vec::new();
+    for_each_term(tfidf, text, |term, place| {
+        let feature = tfidf.vocabulary().id(term).and_then(|id| {
+            let found = features.binary_search_by_key(&id, |feature| feature.feature);
+            found.ok()
+        });
+        if let Some(feature) = feature {
+            counts[feature] += 1;
+            places.push((feature, place));
+        }
+    });
+    places
+        .into_iter()
+        .map(|(feature, Range { start, end })| SpanWeight {
+            start,
+            end,
+            weight: features[feature].contribution() / counts[feature] as f32,
+        })
+        .collect()
+}
+
+/// All runs of words that may be terms, with their bytes in the text.
+fn for_each_term(tfidf: &TfIdf, text: &str, mut act: impl FnMut(&str, Range<usize>)) {
+    let tokens: Vec<_> = tfidf.tokenizer().tokens(text).collect();
+    let bytes: Vec<usize> = (text.char_indices().map(|(byte, _)| byte))
+        .chain([text.len()])
+        .collect();
+    let mut term = String::new();
+    for (first, start) in tokens.iter().enumerate() {
+        term.clear();
+        for token in tokens[first..].iter().take(tfidf.config().max_ngram) {
+            if !term.is_empty() {
+                term.push(' ');
+            }
+            term.push_str(&token.text);
+            act(&term, bytes[start.start]..bytes[token.end]);
+        }
+    }
+}

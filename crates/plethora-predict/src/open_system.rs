@@ -1,0 +1,94 @@
+//! The trained part of a model folder, whatever family it is of.
+
+use plethora_core::artifact::{ModelDetails, ModelReader};
+use plethora_core::text::TfIdf;
+use plethora_core::{Error, Result};
+use plethora_linear::{CONFIG_FILE, LinearConfig, LinearModel};
+#[cfg(feature = "torch")]
+use plethora_neural::{NeuralConfig, NeuralModel};
+
+use crate::{Device, System};
+
+/// Opens the trained part of a model, and what makes the features of a linear one.
+pub(crate) fn open_system(
+    folder: &ModelReader,
+    details: &ModelDetails,
+    device: Device,
+) -> Result<(System, Option<TfIdf>)> {
+    let kind = folder.manifest().kind.as_str();
+    if plethora_linear::recipe(kind).is_some() {
+        let (model, tfidf) = open_linear(folder, details)?;
+        Ok((System::Linear(model), tfidf))
+    } else {
+        Ok((open_neural(folder, details, device)?, None))
+    }
+}
+
+fn open_linear(
+    folder: &ModelReader,
+    details: &ModelDetails,
+) -> Result<(LinearModel, Option<TfIdf>)> {
+    let tfidf = if details.takes_text {
+        Some(TfIdf::load_from(folder.folder())?)
+    } else {
+        None
+    };
+    let num_features = details.num_features as usize;
+    if let Some(tfidf) = &tfidf
+        && tfidf.num_features() != num_features
+    {
+        return Err(Error::model(
+            folder.folder(),
+            "the terms of the text features do not fit the manifest",
+        ));
+    }
+    let config: LinearConfig = folder.read_json(CONFIG_FILE)?;
+    let model = LinearModel::open(folder, config, num_features, details.num_labels as usize)
+        .map_err(|error| as_model_error(error, folder))?;
+    Ok((model, tfidf))
+}
+
+#[cfg(feature = "torch")]
+fn open_neural(folder: &ModelReader, details: &ModelDetails, device: Device) -> Result<System> {
+    if plethora_neural::recipe(&folder.manifest().kind).is_none() {
+        return Err(unknown_system(folder));
+    }
+    // Asked for by the user, so it is no fault of the model if it is not there.
+    device.open()?;
+    let config: NeuralConfig = folder.read_json(CONFIG_FILE)?;
+    let model = NeuralModel::open(folder, config, details.num_labels as usize, device)
+        .map_err(|error| as_model_error(error.into(), folder))?;
+    Ok(System::Neural(model))
+}
+
+#[cfg(not(feature = "torch"))]
+fn open_neural(folder: &ModelReader, _: &ModelDetails, _: Device) -> Result<System> {
+    if crate::NEURAL_SYSTEMS.contains(&folder.manifest().kind.as_str()) {
+        return Err(Error::model(
+            folder.folder(),
+            format!(
+                "`{}` is a neural system, and this program was built without them",
+                folder.manifest().kind
+            ),
+        ));
+    }
+    Err(unknown_system(folder))
+}
+
+fn unknown_system(folder: &ModelReader) -> Error {
+    Error::model(
+        folder.folder(),
+        format!(
+            "this program does not know the system `{}`",
+            folder.manifest().kind
+        ),
+    )
+}
+
+/// Settings that cannot work are the user's mistake elsewhere, but damage in a model.
+fn as_model_error(error: Error, folder: &ModelReader) -> Error {
+    match error {
+        Error::Config { .. } => Error::model(&folder.folder().join(CONFIG_FILE), error.to_string()),
+        other => other,
+    }
+}
