@@ -245,9 +245,15 @@ fn train_with_ever_more_room(disk: &mut dyn Disk, desk: &Desk) -> (usize, usize)
     }
 }
 
+/// Documents enough to hold some back: from the first validation on, a checkpoint has the best
+/// weights too and is larger than the one before.
+fn desk_with_validation() -> Desk {
+    Desk::with_catalogue(400)
+}
+
 #[test]
 fn a_disk_that_fills_up_leaves_the_checkpoint_before() {
-    let desk = Desk::with_catalogue(200);
+    let desk = desk_with_validation();
     let Some(mut disk) = SmallDisk::mount(&desk) else {
         return;
     };
@@ -257,7 +263,7 @@ fn a_disk_that_fills_up_leaves_the_checkpoint_before() {
 
 #[test]
 fn a_checkpoint_that_may_not_grow_leaves_the_one_before() {
-    let desk = Desk::with_catalogue(200);
+    let desk = desk_with_validation();
     let mut disk = SmallFiles::create(&desk, 0);
     let (with, without) = train_with_ever_more_room(&mut disk, &desk);
     assert!(with > 0 && without > 0, "{with} {without}");
