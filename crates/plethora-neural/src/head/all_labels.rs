@@ -1,7 +1,7 @@
 //! One document vector, and an output layer over all labels: XML-CNN's head, and with states pooled
 //! by their maximum XML-RNN's.
 
-use tch::{Kind, Reduction, Tensor};
+use tch::{Device, Kind, Reduction, Tensor};
 
 use super::layers::Layer;
 use super::{HeadInput, LabelFacts};
@@ -31,7 +31,9 @@ impl AllLabels {
         let layers = Layer::stack(&config.layers, width, builder, start);
         let last = config.layers.last().copied().unwrap_or(width) as i64;
         let shape = [labels.train_counts.len() as i64, last];
-        let outputs = start.named("outputs").glorot(shape);
+        // At zero every label starts with its log-odds. Random outputs would first of all silence the
+        // layers below: thousands of labels that are rarely true pull them down together.
+        let outputs = Tensor::zeros(shape, (Kind::Float, Device::Cpu));
         Self {
             layers,
             dropout: config.dropout,
