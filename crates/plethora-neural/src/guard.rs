@@ -7,8 +7,8 @@ use crate::error::first_line;
 use crate::{Error, Result};
 
 /// Runs tensor code. The convenient forms of tch's operations panic where libtorch fails, as when
-/// memory runs out: here such a panic becomes an error. Everything public that computes goes
-/// through here once.
+/// memory runs out: here such a panic becomes an error. Training, opening and ranking go through
+/// here as a whole.
 pub(crate) fn guarded<T>(compute: impl FnOnce() -> Result<T>) -> Result<T> {
     // State that a failed computation leaves behind is given up together with its owner.
     catch_unwind(AssertUnwindSafe(compute)).unwrap_or_else(|panic| Err(torch_error(panic)))

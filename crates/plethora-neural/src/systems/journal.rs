@@ -11,11 +11,15 @@ use crate::train::TrainingJournal;
 /// Writes the records of one stage after another into one log: steps and epochs go on.
 pub(crate) struct Journal<'a> {
     folder: &'a Path,
+    /// Opened with the first record, for only then is it known up to where the log holds: stages
+    /// that are complete already come before the one that is gone on with.
     log: Option<TrainingLog>,
     started: Instant,
     /// Steps and epochs of the stages that are done.
     steps_before: u64,
     epochs_before: f64,
+    /// The step, over all stages, that the current one goes on from.
+    resumed_step: u64,
     /// Says which level a value belongs to, where there are several.
     prefix: String,
 }
@@ -28,33 +32,37 @@ impl<'a> Journal<'a> {
             started: Instant::now(),
             steps_before: 0,
             epochs_before: 0.0,
+            resumed_step: 0,
             prefix: String::new(),
         }
     }
 
-    /// Begins a stage after stages of so many steps and epochs in all.
-    pub(crate) fn begin(&mut self, prefix: String, steps: u64, epochs: f64) {
+    /// A stage begins, whose values have this before their names.
+    pub(crate) fn begin(&mut self, prefix: String) {
         self.prefix = prefix;
+    }
+
+    /// A stage is over, after so many steps and epochs of its own.
+    pub(crate) fn end(&mut self, steps: u64, epochs: f64) {
         self.steps_before += steps;
         self.epochs_before += epochs;
+    }
+
+    fn open(&self) -> plethora_core::Result<TrainingLog> {
+        match self.resumed_step {
+            0 => TrainingLog::create(self.folder),
+            step => TrainingLog::resume(self.folder, step),
+        }
     }
 }
 
 impl TrainingJournal for Journal<'_> {
     fn resume_at(&mut self, step: u64) -> Result<()> {
-        if self.log.is_none() {
-            let step = self.steps_before + step;
-            self.log = Some(if step == 0 {
-                TrainingLog::create(self.folder)?
-            } else {
-                TrainingLog::resume(self.folder, step)?
-            });
-        }
+        self.resumed_step = self.steps_before + step;
         Ok(())
     }
 
     fn record(&mut self, step: u64, epoch: f64, values: &[(&str, f64)]) -> Result<()> {
-        self.resume_at(0)?;
         let names: Vec<String> = values
             .iter()
             .map(|(name, _)| format!("{}{name}", self.prefix))
@@ -70,9 +78,50 @@ impl TrainingJournal for Journal<'_> {
             seconds: self.started.elapsed().as_secs_f64(),
             values: &values,
         };
-        if let Some(log) = &mut self.log {
-            log.add(&record)?;
-        }
+        let mut log = match self.log.take() {
+            Some(log) => log,
+            None => self.open()?,
+        };
+        log.add(&record)?;
+        self.log = Some(log);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn steps(folder: &Path) -> Vec<u64> {
+        let text = std::fs::read_to_string(folder.join("metrics.jsonl")).unwrap();
+        let record = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap();
+        text.lines()
+            .map(|line| record(line)["step"].as_u64().unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn a_run_resumed_in_its_second_stage_keeps_the_records_of_both() {
+        let folder = tempfile::tempdir().unwrap();
+        let record = |journal: &mut Journal<'_>, step| {
+            journal.record(step, 1.0, &[("loss", 0.5)]).unwrap();
+        };
+        let mut killed = Journal::new(folder.path());
+        killed.resume_at(0).unwrap();
+        record(&mut killed, 10);
+        killed.end(10, 1.0);
+        killed.resume_at(0).unwrap();
+        for step in [4, 8] {
+            record(&mut killed, step);
+        }
+        assert_eq!(steps(folder.path()), [10, 14, 18]);
+
+        // The first stage is complete, the second goes on from its step 5.
+        let mut resumed = Journal::new(folder.path());
+        resumed.resume_at(10).unwrap();
+        resumed.end(10, 1.0);
+        resumed.resume_at(5).unwrap();
+        record(&mut resumed, 9);
+        assert_eq!(steps(folder.path()), [10, 14, 19]);
     }
 }

@@ -256,7 +256,7 @@ impl Run<'_> {
         } else {
             String::new()
         };
-        self.journal.begin(prefix, 0, 0.0);
+        self.journal.begin(prefix);
         let outcome = Trainer {
             config: &train,
             seed: stage.seed.named("training"),
@@ -266,8 +266,7 @@ impl Run<'_> {
             journal: &mut self.journal,
         }
         .run(&mut network, &batches, validator)?;
-        self.journal
-            .begin(String::new(), outcome.steps, outcome.epochs);
+        self.journal.end(outcome.steps, outcome.epochs);
         Ok(network)
     }
 
