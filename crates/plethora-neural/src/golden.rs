@@ -16,7 +16,9 @@ use crate::config::{
 use crate::head::LabelFacts;
 use crate::parameters::TableRows;
 use crate::start::Start;
-use crate::train::{Network as _, Precision, TrainConfig, example_config};
+use crate::train::{
+    Learnt, MomentumStep, Network as _, Precision, StepPart, TrainConfig, example_config,
+};
 use crate::word_network::{NetworkSetup, WordNetwork};
 
 /// Largest error of a number against the largest number of its kind.
@@ -231,15 +233,11 @@ fn losses_and_gradients_equal_pytorch_whatever_the_chunk_of_labels() {
         for label_chunk in [0, 1, 2, 3, 100] {
             let network = network(name, case, golden.sizes, label_chunk);
             let batch = batch(golden, case, &[0, 1, 2]);
-            let rows = network.gather(&batch);
-            let loss = network.learn(&batch, &rows, 1.0).unwrap();
+            let Learnt { loss, rows } = network.learn(&batch, &step(1.0)).unwrap();
             assert_close(&doubles(&loss), &[case.loss], name);
             let dense = &network.parameters().dense;
-            let mut offset = 0;
             for (parameter, value) in dense.iter() {
-                let length = value.numel() as i64;
-                let gradient = doubles(&dense.gradients().narrow(0, offset, length));
-                offset += length;
+                let gradient = doubles(&value.grad());
                 let what = format!("{name} {parameter} by {label_chunk}");
                 assert_close(&gradient, &case.gradients[parameter], &what);
             }
@@ -250,6 +248,15 @@ fn losses_and_gradients_equal_pytorch_whatever_the_chunk_of_labels() {
             }
         }
     });
+}
+
+/// A step of a single batch.
+fn step(scale: f64) -> StepPart<'static> {
+    StepPart {
+        scale,
+        epoch_progress: 0.0,
+        momentum: MomentumStep::none(),
+    }
 }
 
 /// The gradient of a whole table from that of some rows.
@@ -264,20 +271,20 @@ fn gradients_equal_finite_differences() {
     let case = &golden.cases["attentionxml_extended"];
     let network = network("attentionxml_extended", case, golden.sizes, 3);
     let batch = batch(&golden, case, &[0, 1, 2]);
-    let loss = || doubles(&network.learn(&batch, &network.gather(&batch), 0.0).unwrap())[0];
-    let _ = network.learn(&batch, &network.gather(&batch), 1.0).unwrap();
+    let loss = || doubles(&network.learn(&batch, &step(0.0)).unwrap().loss)[0];
+    network.learn(&batch, &step(1.0)).unwrap();
     let dense = &network.parameters().dense;
     let gradients = doubles(dense.gradients());
-    let step = 1e-2;
+    let distance = 1e-2;
     // Every 37th number reaches all parameters and keeps the test short.
-    for place in (0..dense.len()).step_by(37) {
+    for place in (0..gradients.len()).step_by(37) {
         let mut value = dense.values().narrow(0, place as i64, 1);
-        let _ = value.g_add_scalar_(step);
+        let _ = value.g_add_scalar_(distance);
         let above = loss();
-        let _ = value.g_add_scalar_(-2.0 * step);
+        let _ = value.g_add_scalar_(-2.0 * distance);
         let below = loss();
-        let _ = value.g_add_scalar_(step);
-        let slope = (above - below) / (2.0 * step);
+        let _ = value.g_add_scalar_(distance);
+        let slope = (above - below) / (2.0 * distance);
         assert!(
             (slope - gradients[place]).abs() < 2e-3,
             "{place}: {slope} is not {}",

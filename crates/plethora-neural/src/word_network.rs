@@ -8,7 +8,7 @@ use crate::encoder::{Encoder, WordVectors};
 use crate::head::{Head, HeadInput, LabelFacts, Scored};
 use crate::parameters::{DenseParametersBuilder, Parameters, RowTable, TableRows};
 use crate::start::Start;
-use crate::train::{LossScale, Network, Precision};
+use crate::train::{Learnt, LossScale, Network, Precision, StepPart};
 use crate::{Result, guard};
 
 /// The table of word vectors among the tables of the parameters.
@@ -165,6 +165,15 @@ impl WordNetwork {
         });
     }
 
+    /// The table rows that a batch works with.
+    fn gather(&self, batch: &WordBatch) -> Vec<TableRows> {
+        let mut rows = vec![self.words(batch)];
+        if let Some(candidates) = &batch.candidates {
+            rows.push(self.parameters.tables[LABEL_TABLE].gather(LABEL_TABLE, &candidates.rows));
+        }
+        rows
+    }
+
     fn words(&self, batch: &WordBatch) -> TableRows {
         self.parameters.tables[WORD_TABLE].gather(WORD_TABLE, &batch.rows)
     }
@@ -224,26 +233,20 @@ impl Network for WordNetwork {
         &self.parameters
     }
 
-    fn gather(&self, batch: &WordBatch) -> Vec<TableRows> {
-        let mut rows = vec![self.words(batch)];
-        if let Some(candidates) = &batch.candidates {
-            rows.push(self.parameters.tables[LABEL_TABLE].gather(LABEL_TABLE, &candidates.rows));
-        }
-        rows
-    }
-
-    fn learn(&self, batch: &WordBatch, rows: &[TableRows], scale: f64) -> Result<Tensor> {
+    fn learn(&self, batch: &WordBatch, step: &StepPart<'_>) -> Result<Learnt> {
         guard::guarded(|| {
-            let on_device = OnDevice::new(batch, rows, self.device);
-            let input = self.read(batch, rows, &on_device, true);
+            let rows = self.gather(batch);
+            let on_device = OnDevice::new(batch, &rows, self.device);
+            let input = self.read(batch, &rows, &on_device, true);
             let targets = self.targets(batch);
             let share = match self.loss {
                 LossScale::Sum => 1.0 / batch.num_documents() as f64,
                 LossScale::Mean => 1.0 / targets.numel() as f64,
             };
-            let scored = on_device.scored(rows);
-            let sum = self.head.learn(&input, &scored, &targets, scale * share);
-            Ok(sum * share)
+            let scored = on_device.scored(&rows);
+            let sum = (self.head).learn(&input, &scored, &targets, step.scale * share);
+            let loss = sum * share;
+            Ok(Learnt { loss, rows })
         })
     }
 }

@@ -4,25 +4,49 @@ use std::ops::Range;
 
 use tch::{Device, Kind, Tensor};
 
+/// Parameters begin at multiples of this many numbers: matrix products are fastest from there.
+const ALIGNMENT: i64 = 8;
+
 /// Which parameter of a [`DenseParameters`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ParameterId(usize);
 
-/// Parameters in one buffer, with their gradients in a second one of the same layout.
+/// Parameters in one buffer, with their gradients in a second one of the same layout. Where a network
+/// computes in 16 bits, there is a second pair in that form, see [`computed`](Self::computed).
 #[derive(Debug)]
 pub struct DenseParameters {
+    buffers: Buffers,
+    /// Absent where the numbers that are computed with are those that are kept.
+    computed: Option<Buffers>,
+    entries: Vec<Entry>,
+    groups: Vec<DenseGroup>,
+}
+
+/// Values and gradients of all parameters, each in one row.
+#[derive(Debug)]
+struct Buffers {
     values: Tensor,
     gradients: Tensor,
-    entries: Vec<Entry>,
 }
 
 #[derive(Debug)]
 struct Entry {
     name: String,
-    range: Range<i64>,
     /// Shares its storage with the buffer of values, and its gradient with that of gradients.
     leaf: Tensor,
-    is_label_matrix: bool,
+    /// The same in the buffers that are computed with.
+    computed: Tensor,
+}
+
+/// A part of the buffers whose parameters are trained alike.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DenseGroup {
+    /// Where it lies.
+    pub range: Range<i64>,
+    /// True for matrices with a row a label.
+    pub is_label_matrix: bool,
+    /// False for biases and the scales of norms, which weight decay leaves alone.
+    pub decays: bool,
 }
 
 /// Collects initial values.
@@ -45,67 +69,150 @@ impl DenseParametersBuilder {
         id
     }
 
+    /// Number of values so far.
+    pub fn num_values(&self) -> usize {
+        self.entries.iter().map(|(_, value, _)| value.numel()).sum()
+    }
+
     /// Lays all parameters out on `device`.
     pub fn finish(self, device: Device) -> DenseParameters {
-        let flat: Vec<Tensor> = self
-            .entries
-            .iter()
-            .map(|(_, value, _)| value.to_device(device).to_kind(Kind::Float).flatten(0, -1))
-            .collect();
-        let values = if flat.is_empty() {
-            Tensor::zeros([0], (Kind::Float, device))
-        } else {
-            Tensor::cat(&flat, 0)
-        };
-        let gradients = values.zeros_like();
-        let mut start = 0;
-        let entries = self
-            .entries
-            .into_iter()
-            .map(|(name, value, is_label_matrix)| {
-                let range = start..start + value.numel() as i64;
-                start = range.end;
-                let leaf = leaf_with_gradient(&values, &gradients, &range, &value.size());
+        self.finish_in(device, Kind::Float)
+    }
+
+    /// As [`finish`](Self::finish), to be computed with in numbers of `kind`. Values are kept and
+    /// trained in 32 bits always.
+    pub fn finish_in(self, device: Device, kind: Kind) -> DenseParameters {
+        let (ranges, groups) = self.layout();
+        let length = groups.last().map_or(0, |group| group.range.end);
+        let values = Tensor::zeros([length], (Kind::Float, device));
+        for ((_, value, _), range) in self.entries.iter().zip(&ranges) {
+            part(&values, range, &value.size()).copy_(value);
+        }
+        let buffers = Buffers::of(values);
+        let computed = (kind != Kind::Float).then(|| Buffers::of(buffers.values.to_kind(kind)));
+        let entries = self.entries.into_iter().zip(&ranges);
+        let entries = entries
+            .map(|((name, value, _), range)| {
+                let leaf = buffers.leaf(range, &value.size());
                 Entry {
                     name,
-                    range,
+                    computed: match &computed {
+                        Some(computed) => computed.leaf(range, &value.size()),
+                        None => leaf.shallow_clone(),
+                    },
                     leaf,
-                    is_label_matrix,
                 }
             })
             .collect();
         DenseParameters {
-            values,
-            gradients,
+            buffers,
+            computed,
             entries,
+            groups,
         }
+    }
+
+    /// Where each parameter goes. Those that are trained alike lie together, so that a step takes
+    /// a few operations whatever their number.
+    fn layout(&self) -> (Vec<Range<i64>>, Vec<DenseGroup>) {
+        let mut ranges = vec![0..0; self.entries.len()];
+        let mut groups = Vec::new();
+        let mut end = 0;
+        for (is_label_matrix, decays) in
+            [(false, true), (false, false), (true, true), (true, false)]
+        {
+            let start = end;
+            for ((_, value, of_labels), range) in self.entries.iter().zip(&mut ranges) {
+                if *of_labels == is_label_matrix && (value.dim() > 1) == decays {
+                    let length = value.numel() as i64;
+                    *range = end..end + length;
+                    end += (length + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+                }
+            }
+            if end > start {
+                groups.push(DenseGroup {
+                    range: start..end,
+                    is_label_matrix,
+                    decays,
+                });
+            }
+        }
+        (ranges, groups)
     }
 }
 
-/// A leaf of the graph whose value and gradient are parts of the two buffers.
-fn leaf_with_gradient(
-    values: &Tensor,
-    gradients: &Tensor,
-    range: &Range<i64>,
-    shape: &[i64],
-) -> Tensor {
-    let part = |buffer: &Tensor| {
-        buffer
-            .narrow(0, range.start, range.end - range.start)
-            .view(shape)
-    };
-    let leaf = part(values).detach().set_requires_grad(true);
-    // Autograd makes a gradient at the first backward pass and adds to it in place from then on:
-    // from then on it can lie in the buffer.
-    (&leaf * 0.0).sum(Kind::Float).backward();
-    leaf.grad().set_data(&part(gradients));
-    leaf
+impl Buffers {
+    fn of(values: Tensor) -> Self {
+        Self {
+            gradients: values.zeros_like(),
+            values,
+        }
+    }
+
+    /// A leaf of the graph whose value and gradient are parts of the two buffers.
+    fn leaf(&self, range: &Range<i64>, shape: &[i64]) -> Tensor {
+        let leaf = part(&self.values, range, shape)
+            .detach()
+            .set_requires_grad(true);
+        // Autograd makes a gradient at the first backward pass and adds to it in place from then
+        // on: from then on it can lie in the buffer.
+        (&leaf * 0.0).sum(leaf.kind()).backward();
+        leaf.grad().set_data(&part(&self.gradients, range, shape));
+        leaf
+    }
+}
+
+fn part(buffer: &Tensor, range: &Range<i64>, shape: &[i64]) -> Tensor {
+    buffer
+        .narrow(0, range.start, range.end - range.start)
+        .view(shape)
 }
 
 impl DenseParameters {
     /// The parameter, as a leaf of the graph.
     pub fn get(&self, id: ParameterId) -> &Tensor {
         &self.entries[id.0].leaf
+    }
+
+    /// The parameter as a leaf of the graph in the numbers that are computed with. Between
+    /// [`refresh`](Self::refresh) and [`collect`](Self::collect) it has the value of
+    /// [`get`](Self::get), and its gradient goes the same way.
+    pub fn computed(&self, id: ParameterId) -> &Tensor {
+        &self.entries[id.0].computed
+    }
+
+    /// Gives the numbers that are computed with the values of the parameters.
+    pub fn refresh(&self) {
+        if let Some(computed) = &self.computed {
+            tch::no_grad(|| computed.values.shallow_clone().copy_(&self.buffers.values));
+        }
+    }
+
+    /// Adds the gradients of the numbers that are computed with to those of the parameters.
+    pub fn collect(&self) {
+        if let Some(computed) = &self.computed {
+            tch::no_grad(|| {
+                let _ = (self.buffers.gradients.shallow_clone()).g_add_(&computed.gradients);
+                let _ = computed.gradients.shallow_clone().zero_();
+            });
+        }
+    }
+
+    /// Gives up gradients, and the values in 32 bits where others are computed with: what is left
+    /// can only be read.
+    pub fn freeze(&mut self) {
+        self.refresh();
+        if let Some(computed) = self.computed.take() {
+            self.buffers.values = computed.values;
+        }
+        self.buffers.gradients = self
+            .buffers
+            .values
+            .new_zeros([0], (Kind::Float, Device::Cpu));
+        for entry in &mut self.entries {
+            entry.computed = entry.computed.detach();
+            entry.leaf = entry.computed.shallow_clone();
+        }
     }
 
     /// The gradient of a parameter, as a view: adding to it in place adds to the gradient.
@@ -115,17 +222,17 @@ impl DenseParameters {
 
     /// All values in one row.
     pub fn values(&self) -> &Tensor {
-        &self.values
+        &self.buffers.values
     }
 
     /// All gradients in one row.
     pub fn gradients(&self) -> &Tensor {
-        &self.gradients
+        &self.buffers.gradients
     }
 
     /// Forgets the gradients.
     pub fn clear_gradients(&self) {
-        let _ = self.gradients.shallow_clone().zero_();
+        let _ = self.buffers.gradients.shallow_clone().zero_();
     }
 
     /// Names, shapes and values.
@@ -135,17 +242,9 @@ impl DenseParameters {
             .map(|entry| (entry.name.as_str(), &entry.leaf))
     }
 
-    /// Where the label matrices lie in the buffers.
-    pub fn label_matrices(&self) -> impl Iterator<Item = Range<i64>> {
-        self.entries
-            .iter()
-            .filter(|entry| entry.is_label_matrix)
-            .map(|entry| entry.range.clone())
-    }
-
-    /// Number of trained values.
-    pub fn len(&self) -> usize {
-        self.values.numel()
+    /// The parts of the buffers, in their order.
+    pub fn groups(&self) -> &[DenseGroup] {
+        &self.groups
     }
 
     /// True without parameters.
@@ -159,25 +258,77 @@ mod tests {
     use super::*;
 
     fn floats(tensor: &Tensor) -> Vec<f32> {
-        tensor.flatten(0, -1).try_into().unwrap()
+        tensor
+            .to_kind(Kind::Float)
+            .flatten(0, -1)
+            .try_into()
+            .unwrap()
+    }
+
+    /// A label matrix, a vector and a matrix.
+    fn parameters(kind: Kind) -> (DenseParameters, [ParameterId; 3]) {
+        let mut builder = DenseParametersBuilder::default();
+        let labels = builder.add_label_matrix("labels", Tensor::from_slice2(&[[3.0_f32], [4.0]]));
+        let bias = builder.add("bias", Tensor::from_slice(&[1.0_f32, 2.0]));
+        let matrix = builder.add("matrix", Tensor::from_slice2(&[[5.0_f32, 6.0]]));
+        assert_eq!(builder.num_values(), 6);
+        let ids = [labels, bias, matrix];
+        (builder.finish_in(Device::Cpu, kind), ids)
+    }
+
+    #[test]
+    fn parameters_that_are_trained_alike_lie_together() {
+        let (parameters, [labels, bias, matrix]) = parameters(Kind::Float);
+        let group = |range, is_label_matrix, decays| DenseGroup {
+            range,
+            is_label_matrix,
+            decays,
+        };
+        let expected = [
+            group(0..8, false, true),
+            group(8..16, false, false),
+            group(16..24, true, true),
+        ];
+        assert_eq!(parameters.groups(), expected);
+        let _ = tch::no_grad(|| parameters.values().shallow_clone().g_add_scalar_(1.0));
+        assert_eq!(floats(parameters.get(matrix)), [6.0, 7.0]);
+        assert_eq!(floats(parameters.get(bias)), [2.0, 3.0]);
+        assert_eq!(floats(parameters.get(labels)), [4.0, 5.0]);
     }
 
     #[test]
     fn gradients_of_all_parameters_gather_in_one_buffer() {
-        let mut builder = DenseParametersBuilder::default();
-        let a = builder.add("a", Tensor::from_slice(&[1.0_f32, 2.0]));
-        let b = builder.add_label_matrix("b", Tensor::from_slice2(&[[3.0_f32], [4.0]]));
-        let parameters = builder.finish(Device::Cpu);
-        for _ in 0..2 {
-            let product = parameters.get(a) * parameters.get(b).squeeze_dim(1);
-            product.sum(Kind::Float).backward();
+        for kind in [Kind::Float, Kind::BFloat16] {
+            let (parameters, [labels, bias, matrix]) = parameters(kind);
+            for _ in 0..2 {
+                parameters.refresh();
+                let product =
+                    parameters.computed(bias) * parameters.computed(labels).squeeze_dim(1);
+                product.sum(Kind::Float).backward();
+                parameters.collect();
+            }
+            assert_eq!(floats(&parameters.gradient(bias)), [6.0, 8.0]);
+            assert_eq!(floats(&parameters.gradient(labels)), [2.0, 4.0]);
+            assert_eq!(floats(&parameters.gradient(matrix)), [0.0, 0.0]);
+            assert_eq!(
+                parameters.gradients().sum(Kind::Float).double_value(&[]),
+                20.0
+            );
+            parameters.clear_gradients();
+            assert_eq!(floats(&parameters.gradient(bias)), [0.0, 0.0]);
         }
-        assert_eq!(floats(parameters.gradients()), [6.0, 8.0, 2.0, 4.0]);
-        assert_eq!(floats(&parameters.gradient(b)), [2.0, 4.0]);
-        parameters.clear_gradients();
-        assert_eq!(floats(&parameters.gradient(a)), [0.0, 0.0]);
-        let _ = tch::no_grad(|| parameters.values().shallow_clone().g_add_scalar_(1.0));
-        assert_eq!(floats(parameters.get(b)), [4.0, 5.0]);
-        assert_eq!(parameters.label_matrices().next(), Some(2..4));
+    }
+
+    #[test]
+    fn numbers_that_are_computed_with_follow_the_values() {
+        let (mut parameters, [_, bias, _]) = parameters(Kind::BFloat16);
+        let _ = tch::no_grad(|| parameters.values().shallow_clone().g_mul_scalar_(2.0));
+        assert_eq!(floats(parameters.computed(bias)), [1.0, 2.0]);
+        parameters.refresh();
+        assert_eq!(floats(parameters.computed(bias)), [2.0, 4.0]);
+        parameters.freeze();
+        assert_eq!(parameters.values().kind(), Kind::BFloat16);
+        assert_eq!(floats(parameters.computed(bias)), [2.0, 4.0]);
+        assert!(!parameters.get(bias).requires_grad());
     }
 }

@@ -10,6 +10,7 @@ pub struct RowTable {
     values: Tensor,
     is_trained: bool,
     is_label_matrix: bool,
+    is_changed_in_passing: bool,
 }
 
 /// The rows of a [`RowTable`] that a step works with.
@@ -35,6 +36,7 @@ impl RowTable {
             values: values.to_device_(device, Kind::Float, false, true).detach(),
             is_trained,
             is_label_matrix: false,
+            is_changed_in_passing: false,
         }
     }
 
@@ -42,6 +44,15 @@ impl RowTable {
     pub fn of_labels(self) -> Self {
         Self {
             is_label_matrix: true,
+            ..self
+        }
+    }
+
+    /// The table as one that a network changes itself, part by part, while it computes gradients: a
+    /// gradient of all its rows is never there. See [`MomentumStep`](crate::train::MomentumStep).
+    pub fn changed_in_passing(self) -> Self {
+        Self {
+            is_changed_in_passing: true,
             ..self
         }
     }
@@ -64,6 +75,11 @@ impl RowTable {
     /// True where the rows are labels.
     pub fn is_label_matrix(&self) -> bool {
         self.is_label_matrix
+    }
+
+    /// True where the network changes the table itself.
+    pub fn is_changed_in_passing(&self) -> bool {
+        self.is_changed_in_passing
     }
 
     /// The values of `rows`, which are different ones.

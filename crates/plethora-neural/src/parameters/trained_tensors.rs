@@ -27,6 +27,16 @@ impl TrainedTensors {
         }
     }
 
+    /// These but for those of some tables.
+    pub(crate) fn without_tables(mut self, is_left_out: impl Fn(usize) -> bool) -> Self {
+        for (number, table) in self.tables.iter_mut().enumerate() {
+            if is_left_out(number) {
+                *table = None;
+            }
+        }
+        self
+    }
+
     /// Zeros in the same shapes on the same device.
     pub(crate) fn zeros_like(&self) -> Self {
         self.map(Tensor::zeros_like)

@@ -1,13 +1,11 @@
 //! The optimizer: `AdamW` over all dense parameters at once, and over the rows of tables that a step
 //! has met.
 
-use std::ops::Range;
-
 use tch::Tensor;
 
 use super::config::TrainConfig;
 use super::row_gradients::RowGradients;
-use crate::parameters::{DenseParameters, Parameters, TrainedTensors};
+use crate::parameters::{Parameters, TrainedTensors};
 
 /// Share of the first moment that a step keeps.
 const BETA_1: f64 = 0.9;
@@ -21,13 +19,12 @@ const EPSILON: f64 = 1e-8;
 /// Adam with weight decay apart from the gradient (Loshchilov and Hutter, 2019).
 ///
 /// Rows of tables that a step has not met keep their values and moments, and the bias correction
-/// counts all steps, as `PyTorch`'s `SparseAdam` has it (whose epsilon is not corrected). Weight decay reaches the rows met alone.
+/// counts all steps, as `PyTorch`'s `SparseAdam` has it (whose epsilon is not corrected). Weight
+/// decay reaches matrices, and of tables the rows met alone; biases and norms are left alone.
 #[derive(Debug)]
 pub(super) struct Adam {
     first: TrainedTensors,
     second: TrainedTensors,
-    /// Parts of the dense buffer and the multiple of the step size at which each learns.
-    segments: Vec<(Range<i64>, f64)>,
     label_rate: f64,
     word_rate: f64,
     weight_decay: f64,
@@ -37,8 +34,10 @@ impl Adam {
     pub(super) fn new(config: &TrainConfig, parameters: &Parameters) -> Self {
         Self {
             first: parameters.trained().zeros_like(),
-            second: parameters.trained().zeros_like(),
-            segments: segments(&parameters.dense, config.label_rate),
+            second: parameters
+                .trained()
+                .without_tables(|table| parameters.tables[table].is_changed_in_passing())
+                .zeros_like(),
             label_rate: config.label_rate,
             word_rate: config.word_rate,
             weight_decay: config.weight_decay,
@@ -53,6 +52,11 @@ impl Adam {
         ]
     }
 
+    /// First moments, which are the momenta of tables that networks change themselves.
+    pub(super) fn momenta(&self) -> &TrainedTensors {
+        &self.first
+    }
+
     /// Takes a step, counted from 0, with the gradients of the dense parameters and of `rows`. The
     /// gradients are used up: their memory is that of the computation, and those of the dense
     /// parameters are zero afterwards.
@@ -64,9 +68,20 @@ impl Adam {
         rate: f64,
     ) {
         let rule = Rule::new(step, rate, self.weight_decay);
-        for (range, factor) in &self.segments {
+        for group in parameters.dense.groups() {
+            let range = &group.range;
             let part = |buffer: &Tensor| buffer.narrow(0, range.start, range.end - range.start);
-            rule.at(*factor).apply(
+            let factor = if group.is_label_matrix {
+                self.label_rate
+            } else {
+                1.0
+            };
+            let rule = if group.decays {
+                rule
+            } else {
+                rule.without_decay()
+            };
+            rule.at(factor).apply(
                 part(parameters.dense.values()),
                 part(parameters.dense.gradients()),
                 part(self.first.dense()),
@@ -134,6 +149,13 @@ impl Rule {
         }
     }
 
+    fn without_decay(self) -> Self {
+        Self {
+            weight_decay: 0.0,
+            ..self
+        }
+    }
+
     /// Changes `values` and moments in place. With m, v the moments and c1, c2 the corrections,
     ///
     /// ```text
@@ -159,24 +181,6 @@ impl Rule {
         let _ = scratch.g_mul_scalar_(-self.first_correction / (self.rate * root));
         let _ = values.addcdiv_(&first, &scratch);
     }
-}
-
-/// The dense buffer cut where the step size changes; one piece where it never does.
-fn segments(dense: &DenseParameters, label_rate: f64) -> Vec<(Range<i64>, f64)> {
-    let mut segments: Vec<(Range<i64>, f64)> = Vec::new();
-    let mut add = |range: Range<i64>, factor: f64| match segments.last_mut() {
-        _ if range.is_empty() => {}
-        Some((last, last_factor)) if *last_factor == factor => last.end = range.end,
-        _ => segments.push((range, factor)),
-    };
-    let mut end = 0;
-    for labels in dense.label_matrices() {
-        add(end..labels.start, 1.0);
-        end = labels.end;
-        add(labels, label_rate);
-    }
-    add(end..dense.len() as i64, 1.0);
-    segments
 }
 
 #[cfg(test)]
@@ -245,17 +249,18 @@ mod tests {
             ..example_config()
         };
         let mut builder = DenseParametersBuilder::default();
-        // Split, so that segments of one rate have several parameters.
+        // Matrices, which decay; split, so that a group has several parameters.
+        let matrix = |values: &[f32]| Tensor::from_slice(values).unsqueeze(0);
         let (head, tail) = golden.dense.start.split_at(2);
-        let head = builder.add("head", Tensor::from_slice(head));
-        let labels = builder.add_label_matrix("labels", Tensor::from_slice(&golden.labels.start));
-        let tail = builder.add("tail", Tensor::from_slice(tail));
+        let head = builder.add("head", matrix(head));
+        let labels = builder.add_label_matrix("labels", matrix(&golden.labels.start));
+        let tail = builder.add("tail", matrix(tail));
+        let bias = builder.add("bias", Tensor::from_slice(&[1.0_f32, -1.0]));
         let parameters = Parameters {
             dense: builder.finish(Device::Cpu),
             tables: Vec::new(),
         };
         let adam = Adam::new(&config, &parameters);
-        assert_eq!(adam.segments.len(), 3);
         for step in 0..golden.dense.gradients.len() {
             let (of_head, of_tail) = golden.dense.gradients[step].split_at(2);
             for (id, gradient) in [
@@ -264,7 +269,7 @@ mod tests {
                 (tail, of_tail),
             ] {
                 let sum = &mut parameters.dense.gradient(id);
-                let _ = sum.g_add_(&Tensor::from_slice(gradient));
+                let _ = sum.g_add_(&Tensor::from_slice(gradient).unsqueeze(0));
             }
             let _no_grad = tch::no_grad_guard();
             adam.update(&parameters, &[], step as u64, golden.rate);
@@ -272,6 +277,7 @@ mod tests {
             assert_near(parameters.dense.get(head), of_head);
             assert_near(parameters.dense.get(labels), &golden.labels.after[step]);
             assert_near(parameters.dense.get(tail), of_tail);
+            assert_near(parameters.dense.get(bias), &[1.0, -1.0]);
             assert_eq!(parameters.dense.gradients().norm().double_value(&[]), 0.0);
         }
     }
@@ -305,15 +311,5 @@ mod tests {
             assert_near(&values.get(0), &golden.rows.dense_row_0[step]);
         }
         assert_eq!(parameters.tables[0].values(), &start);
-    }
-
-    #[test]
-    fn one_rate_is_one_segment() {
-        let mut builder = DenseParametersBuilder::default();
-        builder.add("a", Tensor::from_slice(&[1.0_f32]));
-        builder.add_label_matrix("b", Tensor::from_slice(&[1.0_f32, 2.0]));
-        let dense = builder.finish(Device::Cpu);
-        assert_eq!(segments(&dense, 1.0), [(0..3, 1.0)]);
-        assert_eq!(segments(&dense, 0.5), [(0..1, 1.0), (1..3, 0.5)]);
     }
 }

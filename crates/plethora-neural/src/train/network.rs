@@ -2,6 +2,7 @@
 
 use tch::Tensor;
 
+use super::momentum::MomentumStep;
 use crate::Result;
 use crate::parameters::{Parameters, TableRows};
 
@@ -13,12 +14,30 @@ pub trait Network {
     /// Everything that training changes.
     fn parameters(&self) -> &Parameters;
 
-    /// The table rows that a batch works with.
-    fn gather(&self, batch: &Self::Batch) -> Vec<TableRows>;
+    /// Computes the loss of a batch, a mean over its documents, and adds the gradients of
+    /// `step.scale` times it to those of the dense parameters and of the table rows that it works
+    /// with.
+    fn learn(&self, batch: &Self::Batch, step: &StepPart<'_>) -> Result<Learnt>;
+}
 
-    /// Computes the loss of a batch, a mean over its documents, and adds `scale` times its
-    /// gradients to those of the dense parameters and of `rows`. The loss stays on the device.
-    fn learn(&self, batch: &Self::Batch, rows: &[TableRows], scale: f64) -> Result<Tensor>;
+/// Where in the course of training a batch comes.
+#[derive(Debug, Clone, Copy)]
+pub struct StepPart<'a> {
+    /// The batch's share of the step's documents.
+    pub scale: f64,
+    /// How much of the current pass over the documents lies behind, from 0 to below 1.
+    pub epoch_progress: f64,
+    /// How tables are changed that the network changes itself.
+    pub momentum: MomentumStep<'a>,
+}
+
+/// What a network found in a batch.
+#[derive(Debug)]
+pub struct Learnt {
+    /// The loss; it stays on the device.
+    pub loss: Tensor,
+    /// The table rows that the batch worked with, which have gradients now.
+    pub rows: Vec<TableRows>,
 }
 
 /// Makes the batches of a network from document numbers, on the thread that runs ahead.

@@ -9,7 +9,8 @@ use tch::Tensor;
 
 use super::batches::BatchPlan;
 use super::meter::Meter;
-use super::network::Network;
+use super::momentum::MomentumStep;
+use super::network::{Network, StepPart};
 use super::outcome::TrainingOutcome;
 use super::prefetch::StepBatch;
 use super::row_gradients::RowGradients;
@@ -92,12 +93,19 @@ impl<'t, 'n, N: Network> TrainingRun<'t, 'n, N> {
 
     fn step(&mut self, batches: &[StepBatch<N::Batch>]) -> Result<()> {
         tch::manual_seed(self.step_seed());
+        let (step, rate) = (self.state.step, self.learning_rate(self.state.step));
         let mut gathered = Vec::new();
-        for part in batches {
-            let rows = self.network.gather(&part.batch);
-            let loss = self.network.learn(&part.batch, &rows, part.share)?;
-            self.meter.add_batch(&loss, part.num_documents);
-            gathered.extend(rows);
+        for (number, part) in batches.iter().enumerate() {
+            let momenta = self.state.adam.momenta();
+            let rate_factor = rate / self.trainer.config.learning_rate;
+            let place = StepPart {
+                scale: part.share,
+                epoch_progress: self.plan.epochs_at(step).fract(),
+                momentum: MomentumStep::new(momenta, rate_factor, (number, batches.len())),
+            };
+            let learnt = self.network.learn(&part.batch, &place)?;
+            self.meter.add_batch(&learnt.loss, part.num_documents);
+            gathered.extend(learnt.rows);
         }
         self.meter.end_step();
         let _no_grad = tch::no_grad_guard();
@@ -106,7 +114,6 @@ impl<'t, 'n, N: Network> TrainingRun<'t, 'n, N> {
         let mut gradients: Vec<&Tensor> = vec![parameters.dense.gradients()];
         gradients.extend(rows.iter().map(|part| &part.gradient));
         self.state.clipping.clip(&gradients);
-        let (step, rate) = (self.state.step, self.learning_rate(self.state.step));
         self.state.adam.update(parameters, &rows, step, rate);
         self.state.step += 1;
         if let Some(average) = &mut self.state.average {

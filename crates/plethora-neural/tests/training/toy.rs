@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use plethora_neural::parameters::{
     DenseParametersBuilder, ParameterId, Parameters, RowTable, TableRows,
 };
-use plethora_neural::train::{BatchMaker, Network, Validation, Validator};
+use plethora_neural::train::{BatchMaker, Learnt, Network, StepPart, Validation, Validator};
 use plethora_neural::{Error, Result};
 use tch::{Device, Kind, Reduction, Tensor};
 
@@ -78,11 +78,19 @@ impl ToyNetwork {
 
     /// All numbers, trained or not.
     pub(crate) fn weights(&self) -> Vec<f32> {
-        let dense = self.parameters.dense.values();
+        let dense = self.parameters.dense.iter().map(|(_, values)| values);
         let tables = self.parameters.tables.iter().map(RowTable::values);
-        std::iter::once(dense)
+        dense
             .chain(tables)
             .flat_map(|tensor| Vec::<f32>::try_from(tensor.flatten(0, -1)).unwrap())
+            .collect()
+    }
+
+    fn gather(&self, batch: &ToyBatch) -> Vec<TableRows> {
+        let rows = Tensor::from_slice(&batch.rows);
+        let tables = self.parameters.tables.iter().enumerate();
+        tables
+            .map(|(index, table)| table.gather(index, &rows))
             .collect()
     }
 
@@ -118,26 +126,20 @@ impl Network for ToyNetwork {
         &self.parameters
     }
 
-    fn gather(&self, batch: &ToyBatch) -> Vec<TableRows> {
-        let rows = Tensor::from_slice(&batch.rows);
-        let tables = self.parameters.tables.iter().enumerate();
-        tables
-            .map(|(index, table)| table.gather(index, &rows))
-            .collect()
-    }
-
-    fn learn(&self, batch: &ToyBatch, rows: &[TableRows], scale: f64) -> Result<Tensor> {
+    fn learn(&self, batch: &ToyBatch, step: &StepPart<'_>) -> Result<Learnt> {
         let learnt = self.num_learnt.get();
         self.num_learnt.set(learnt + 1);
         if Some(learnt) == self.dies_at {
             return Err(Error::Torch("the machine is gone".to_owned()));
         }
-        let loss = self.loss(batch, rows, true);
-        (&loss * scale).backward();
-        Ok(match self.poisoned_after {
+        let rows = self.gather(batch);
+        let loss = self.loss(batch, &rows, true);
+        (&loss * step.scale).backward();
+        let loss = match self.poisoned_after {
             Some(step) if learnt > step => loss * f64::NAN,
             _ => loss,
-        })
+        };
+        Ok(Learnt { loss, rows })
     }
 }
 
