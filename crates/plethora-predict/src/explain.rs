@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
+use plethora_core::corpus::{Content, Document};
 use plethora_core::text::TfIdf;
 use plethora_core::{Error, LabelId, Result};
 use plethora_linear::{FeatureContribution, LinearModel};
 
-use crate::{Predictor, System};
+use crate::{EnsembleModel, Predictor, System};
 
 /// Stands for the classifier's bias among the terms; no term is spelt so.
 pub const BIAS: &str = "(bias)";
@@ -34,6 +35,18 @@ pub struct Explanation {
     pub spans: Vec<SpanWeight>,
     /// The terms, strongest first, then the bias; empty for systems without terms.
     pub terms: Vec<TermContribution>,
+    /// The member of an ensemble that the weights come from; the score is that of the ensemble.
+    pub member: Option<ExplainingMember>,
+}
+
+/// The member of an ensemble that explains a label: the first that can.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExplainingMember {
+    /// Its folder in that of the ensemble (`member-0`, or `member-1/member-0` where ensembles are
+    /// members of others).
+    pub name: String,
+    /// Its system.
+    pub system: String,
 }
 
 /// A place of the text and what it weighs.
@@ -74,7 +87,8 @@ impl Predictor {
     /// Why `label` has its score for a text.
     ///
     /// # Errors
-    /// [`Error::Data`] if the model was trained on features, or has no such label.
+    /// [`Error::Data`] if the model was trained on features, has no such label, or is of a system
+    /// that cannot tell.
     pub fn explain(&self, text: &str, label: LabelId) -> Result<Explanation> {
         if label.index() >= self.labels().len() {
             return Err(Error::Data(format!(
@@ -90,6 +104,8 @@ impl Predictor {
             }
             #[cfg(feature = "torch")]
             System::Neural(model) => explain_neural(self, model, text, label),
+            System::Ensemble(_) if !self.details().takes_text => Err(without_words()),
+            System::Ensemble(model) => explain_ensemble(model, text, label),
         }
     }
 }
@@ -129,6 +145,7 @@ fn explain_linear(model: &LinearModel, tfidf: &TfIdf, text: &str, label: LabelId
         method: Method::Contributions,
         spans: spans_of(&found.features, tfidf, text),
         terms,
+        member: None,
     }
 }
 
@@ -169,7 +186,49 @@ fn explain_neural(
             })
             .collect(),
         terms: Vec::new(),
+        member: None,
     })
+}
+
+/// Weights of different systems cannot be added up, so that one member speaks for all.
+fn explain_ensemble(ensemble: &EnsembleModel, text: &str, label: LabelId) -> Result<Explanation> {
+    let mut reason = "none of them knows it".to_owned();
+    for member in ensemble.members() {
+        let Some(own_label) = member.own_label(label) else {
+            continue;
+        };
+        let found = match member.predictor().explain(text, own_label) {
+            Ok(found) => found,
+            Err(Error::Data(message)) => {
+                reason = message;
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        let document = Document {
+            id: String::new(),
+            content: Content::Text(text.to_owned()),
+            labels: Vec::new(),
+        };
+        return Ok(Explanation {
+            label,
+            score: ensemble.score(&document, label)?,
+            member: Some(match found.member {
+                Some(inner) => ExplainingMember {
+                    name: format!("{}/{}", member.name(), inner.name),
+                    ..inner
+                },
+                None => ExplainingMember {
+                    name: member.name().to_owned(),
+                    system: member.predictor().details().system.clone(),
+                },
+            }),
+            ..found
+        });
+    }
+    Err(Error::Data(format!(
+        "no member of the ensemble can explain the label: {reason}"
+    )))
 }
 
 /// The places of terms, each with an equal share of what its term contributes.

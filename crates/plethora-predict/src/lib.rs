@@ -24,6 +24,7 @@
 
 #[cfg(not(feature = "torch"))]
 mod device;
+mod ensemble;
 mod explain;
 mod open_system;
 mod predictor;
@@ -31,7 +32,10 @@ mod prepared;
 
 #[cfg(not(feature = "torch"))]
 pub use device::Device;
-pub use explain::{BIAS, Explanation, Method, SpanWeight, TermContribution};
+pub use ensemble::{
+    Combination, ENSEMBLE, EnsembleConfig, EnsembleModel, EnsembleParts, Member, MemberFolder,
+};
+pub use explain::{BIAS, ExplainingMember, Explanation, Method, SpanWeight, TermContribution};
 pub use plethora_linear::RankOptions;
 #[cfg(feature = "torch")]
 pub use plethora_neural::Device;

@@ -1,24 +1,29 @@
 //! The trained part of a model folder, whatever family it is of.
 
 use plethora_core::artifact::{ModelDetails, ModelReader};
+use plethora_core::corpus::LabelSpace;
 use plethora_core::text::TfIdf;
 use plethora_core::{Error, Result};
 use plethora_linear::{CONFIG_FILE, LinearConfig, LinearModel};
 #[cfg(feature = "torch")]
 use plethora_neural::{NeuralConfig, NeuralModel};
 
-use crate::{Device, System};
+use crate::{Device, ENSEMBLE, EnsembleModel, System};
 
 /// Opens the trained part of a model, and what makes the features of a linear one.
 pub(crate) fn open_system(
     folder: &ModelReader,
     details: &ModelDetails,
+    labels: &LabelSpace,
     device: Device,
 ) -> Result<(System, Option<TfIdf>)> {
     let kind = folder.manifest().kind.as_str();
     if plethora_linear::recipe(kind).is_some() {
         let (model, tfidf) = open_linear(folder, details)?;
         Ok((System::Linear(model), tfidf))
+    } else if kind == ENSEMBLE {
+        let model = EnsembleModel::open(folder, details, labels, device)?;
+        Ok((System::Ensemble(model), None))
     } else {
         Ok((open_neural(folder, details, device)?, None))
     }
@@ -86,7 +91,7 @@ fn unknown_system(folder: &ModelReader) -> Error {
 }
 
 /// Settings that cannot work are the user's mistake elsewhere, but damage in a model.
-fn as_model_error(error: Error, folder: &ModelReader) -> Error {
+pub(crate) fn as_model_error(error: Error, folder: &ModelReader) -> Error {
     match error {
         Error::Config { .. } => Error::model(&folder.folder().join(CONFIG_FILE), error.to_string()),
         other => other,

@@ -10,9 +10,9 @@ use plethora_linear::{LinearModel, RankOptions};
 #[cfg(feature = "torch")]
 use plethora_neural::NeuralModel;
 
-use crate::Device;
 use crate::open_system::open_system;
-use crate::prepared::Prepared;
+use crate::prepared::{self, Prepared};
+use crate::{Device, EnsembleModel};
 
 /// The trained part of a model. A new family of systems is one more arm.
 #[cfg_attr(
@@ -30,6 +30,8 @@ pub enum System {
     /// Networks.
     #[cfg(feature = "torch")]
     Neural(NeuralModel),
+    /// Several models that rank as one.
+    Ensemble(EnsembleModel),
 }
 
 /// Ranks labels for documents.
@@ -58,9 +60,13 @@ impl Predictor {
     /// # Errors
     /// As [`open`](Self::open); [`Error::Config`] if the machine has no such device.
     pub fn open_on(path: &Path, device: Device) -> Result<Self> {
-        let folder = ModelReader::open(path)?;
-        let details = ModelDetails::of(&folder)?;
-        let labels = load_label_space(&folder)?;
+        Self::from_folder(&ModelReader::open(path)?, device)
+    }
+
+    /// Opens a model whose files were compared with its manifest.
+    pub(crate) fn from_folder(folder: &ModelReader, device: Device) -> Result<Self> {
+        let details = ModelDetails::of(folder)?;
+        let labels = load_label_space(folder)?;
         if labels.len() as u64 != details.num_labels {
             return Err(Error::model(
                 folder.folder(),
@@ -71,7 +77,7 @@ impl Predictor {
                 ),
             ));
         }
-        let (system, tfidf) = open_system(&folder, &details, device)?;
+        let (system, tfidf) = open_system(folder, &details, &labels, device)?;
         Ok(Self {
             system,
             labels,
@@ -97,6 +103,7 @@ impl Predictor {
             System::Linear(_) => assert_eq!(tfidf.is_some(), details.takes_text),
             #[cfg(feature = "torch")]
             System::Neural(_) => assert!(tfidf.is_none() && details.takes_text),
+            System::Ensemble(_) => assert!(tfidf.is_none()),
         }
         Self {
             system,
@@ -128,6 +135,7 @@ impl Predictor {
             }
             #[cfg(feature = "torch")]
             System::Neural(_) => Prepared::texts(documents),
+            System::Ensemble(model) => model.prepare(documents).map(Prepared::Members),
         }
     }
 
@@ -149,10 +157,8 @@ impl Predictor {
                 let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
                 Ok(model.rank(&texts, options)?)
             }
-            #[cfg(feature = "torch")]
-            _ => Err(Error::Data(
-                "the documents were prepared for a model of another family".into(),
-            )),
+            (System::Ensemble(model), Prepared::Members(members)) => model.rank(members, options),
+            _ => Err(prepared::of_another_model()),
         }
     }
 
@@ -163,6 +169,11 @@ impl Predictor {
             System::Linear(_) => 4096,
             #[cfg(feature = "torch")]
             System::Neural(_) => 512,
+            System::Ensemble(model) => {
+                let members = model.members().iter();
+                let sizes = members.map(|member| member.predictor().documents_per_batch());
+                sizes.min().unwrap_or(1)
+            }
         }
     }
 
@@ -176,7 +187,8 @@ impl Predictor {
         &self.system
     }
 
-    /// How texts become features; absent where documents come as features, and for neural systems.
+    /// How texts become features; absent where documents come as features, and for neural systems and
+    /// ensembles.
     pub fn tfidf(&self) -> Option<&TfIdf> {
         self.tfidf.as_ref()
     }

@@ -13,6 +13,8 @@ pub enum Prepared {
     /// The texts as they are: neural systems read them word by word.
     #[cfg(feature = "torch")]
     Texts(Vec<String>),
+    /// The form of each member of an ensemble.
+    Members(Vec<Prepared>),
 }
 
 impl Prepared {
@@ -40,6 +42,11 @@ impl Prepared {
             .map(|document| text_of(document).map(str::to_owned));
         texts.collect::<Result<_>>().map(Self::Texts)
     }
+}
+
+/// What to say of documents that another model has prepared.
+pub(crate) fn of_another_model() -> Error {
+    Error::Data("the documents were prepared for a model of another family".into())
 }
 
 fn text_of(document: &Document) -> Result<&str> {

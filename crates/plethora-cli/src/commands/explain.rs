@@ -21,7 +21,9 @@ Examples:
   echo 'A history of harbours' | plethora explain model - --format json | jq '.explanations[0].spans'
 
 In JSON, start and end of a span count Unicode characters, as Python does: text[start:end] is the
-span. start_byte and end_byte count bytes of UTF-8.";
+span. start_byte and end_byte count bytes of UTF-8.
+
+Labels of an ensemble are explained by its first model that can, which is named with them.";
 
 /// Standard input.
 const STDIN: &str = "-";

@@ -7,7 +7,7 @@ use clap::Args;
 use plethora_core::artifact::{ModelDetails, ModelReader};
 use plethora_core::grouped;
 use plethora_linear::{CONFIG_FILE, METRICS_FILE};
-use plethora_predict::NEURAL_SYSTEMS;
+use plethora_predict::{ENSEMBLE, EnsembleConfig, MemberFolder, NEURAL_SYSTEMS};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -47,10 +47,24 @@ struct ModelInfo {
     /// Weights of a neural system.
     #[serde(rename = "n_parameters", skip_serializing_if = "Option::is_none")]
     num_parameters: Option<u64>,
+    /// The models of an ensemble.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    members: Vec<MemberInfo>,
     size: u64,
     files: Vec<FileInfo>,
     config: Value,
     metrics: Option<Value>,
+}
+
+#[derive(Serialize)]
+struct MemberInfo {
+    name: String,
+    weight: f64,
+    #[serde(flatten)]
+    details: ModelDetails,
+    #[serde(rename = "n_parameters", skip_serializing_if = "Option::is_none")]
+    num_parameters: Option<u64>,
+    size: u64,
 }
 
 #[derive(Serialize)]
@@ -90,6 +104,7 @@ impl InfoArgs {
             format_version: manifest.format_version,
             program_version: manifest.program_version.clone(),
             num_parameters: num_parameters(&folder, &details)?,
+            members: members(&folder)?,
             details,
             size: files.iter().map(|file| file.size).sum(),
             files,
@@ -107,6 +122,14 @@ impl ModelInfo {
     /// What the model knows of documents, as its family counts it.
     fn render_inputs(&self) -> String {
         let details = &self.details;
+        if details.system == ENSEMBLE {
+            let taken = if details.takes_text {
+                "texts"
+            } else {
+                "features"
+            };
+            return format!("members     {}, all take {taken}\n", self.members.len());
+        }
         let count = grouped(details.num_features);
         if NEURAL_SYSTEMS.contains(&details.system.as_str()) {
             let parameters = self.num_parameters.map(grouped);
@@ -123,6 +146,33 @@ impl ModelInfo {
             "given with the documents"
         };
         format!("features    {count} ({origin})\n")
+    }
+
+    fn render_members(&self, text: &mut String) {
+        if self.members.is_empty() {
+            return;
+        }
+        let _ = writeln!(
+            text,
+            "\nmembers              system    weight      labels   documents         size"
+        );
+        for member in &self.members {
+            let MemberInfo {
+                name,
+                weight,
+                details,
+                size,
+                ..
+            } = member;
+            let _ = writeln!(
+                text,
+                "  {name:10} {:>14} {weight:>9} {:>11} {:>11} {:>12}",
+                details.system,
+                grouped(details.num_labels),
+                grouped(details.num_documents),
+                bytes(*size)
+            );
+        }
     }
 
     fn render(&self) -> String {
@@ -147,9 +197,12 @@ impl ModelInfo {
         if !details.text_fields.is_empty() {
             let _ = writeln!(text, "text fields {}", details.text_fields.join(", "));
         }
+        self.render_members(&mut text);
         text.push_str("\nfiles\n");
+        let longest = self.files.iter().map(|file| file.name.len()).max();
+        let width = longest.unwrap_or(0).max(28);
         for file in &self.files {
-            let _ = writeln!(text, "  {:28} {:>12}", file.name, bytes(file.size));
+            let _ = writeln!(text, "  {:width$} {:>12}", file.name, bytes(file.size));
         }
         text.push_str("\nsettings\n");
         render_settings(&self.config, "", &mut text);
@@ -164,6 +217,27 @@ impl ModelInfo {
         }
         text
     }
+}
+
+/// The models of an ensemble; none for other systems.
+fn members(folder: &ModelReader) -> plethora_core::Result<Vec<MemberInfo>> {
+    if folder.manifest().kind != ENSEMBLE {
+        return Ok(Vec::new());
+    }
+    let members = MemberFolder::all(folder, &EnsembleConfig::of(folder)?)?;
+    members
+        .into_iter()
+        .map(|member| {
+            let files = member.folder.manifest().files.values();
+            Ok(MemberInfo {
+                num_parameters: num_parameters(&member.folder, &member.details)?,
+                size: files.map(|file| file.size).sum(),
+                name: member.name,
+                weight: member.weight,
+                details: member.details,
+            })
+        })
+        .collect()
 }
 
 /// Opens a neural model to count its weights; a program without neural systems cannot.

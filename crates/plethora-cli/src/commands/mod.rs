@@ -4,6 +4,7 @@ pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod demo;
+pub(crate) mod ensemble;
 pub(crate) mod eval;
 pub(crate) mod explain;
 pub(crate) mod generate;
@@ -27,6 +28,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
         Verb::Convert(args) => args.run(&session),
         Verb::Split(args) => args.run(&session),
         Verb::Train(args) => args.run(&session),
+        Verb::Ensemble(args) => args.run(&session),
         Verb::Eval(args) => args.run(&session),
         Verb::Predict(args) => args.run(&session),
         Verb::Explain(args) => args.run(),

@@ -21,8 +21,17 @@ struct JsonExplanation<'a> {
     name: &'a str,
     score: f32,
     method: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    member: Option<JsonMember<'a>>,
     spans: Vec<JsonSpan<'a>>,
     terms: Vec<JsonTerm<'a>>,
+}
+
+/// The member of an ensemble that the weights come from.
+#[derive(Serialize)]
+struct JsonMember<'a> {
+    name: &'a str,
+    system: &'a str,
 }
 
 #[derive(Serialize)]
@@ -71,6 +80,10 @@ impl ExplainedLabel<'_> {
             name: &self.label.name,
             score: explanation.score,
             method: explanation.method.as_str(),
+            member: explanation.member.as_ref().map(|member| JsonMember {
+                name: &member.name,
+                system: &member.system,
+            }),
             spans: (explanation.spans.iter())
                 .map(|span| JsonSpan {
                     start: offsets.character(span.start),
@@ -116,6 +129,11 @@ mod tests {
             json!({"term": "honey", "value": 0.25, "weight": -1.0, "contribution": -0.25})
         );
         assert_eq!(second["terms"], json!([]));
+        assert_eq!(first.get("member"), None);
+        assert_eq!(
+            second["member"],
+            json!({"name": "member-1", "system": "attentionxml"})
+        );
         let heads = ["label", "label_id", "name", "score", "method"];
         assert_eq!(
             heads.map(|key| first[key].clone()),

@@ -57,6 +57,12 @@ impl ExplainedLabel<'_> {
         }
     }
 
+    /// The member of an ensemble that the weights come from.
+    pub(super) fn member(&self) -> Option<String> {
+        let member = self.explanation.member.as_ref()?;
+        Some(format!("{} ({})", member.name, member.system))
+    }
+
     /// The strongest spans, strongest first; earlier ones first among equals.
     pub(super) fn strongest_spans(&self, limit: usize) -> Vec<SpanWeight> {
         let mut spans = self.explanation.spans.clone();

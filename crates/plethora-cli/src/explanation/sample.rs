@@ -2,7 +2,7 @@
 
 use plethora_core::LabelId;
 use plethora_core::corpus::Label;
-use plethora_predict::{BIAS, Explanation, Method, SpanWeight, TermContribution};
+use plethora_predict::{BIAS, ExplainingMember, Explanation, Method, SpanWeight, TermContribution};
 
 use super::ExplanationReport;
 use super::report::ExplainedLabel;
@@ -78,6 +78,7 @@ fn contributions() -> Explanation {
             term("script", 0.01, 1.0),
             term(BIAS, 1.0, -0.5),
         ],
+        member: None,
     }
 }
 
@@ -88,5 +89,9 @@ fn attention() -> Explanation {
         method: Method::Attention,
         spans: vec![span("alert('é')", 0, 0.25), span("honey", 0, 0.75)],
         terms: Vec::new(),
+        member: Some(ExplainingMember {
+            name: "member-1".into(),
+            system: "attentionxml".into(),
+        }),
     }
 }

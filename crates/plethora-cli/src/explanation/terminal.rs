@@ -75,7 +75,11 @@ impl ExplanationReport<'_> {
 impl ExplainedLabel<'_> {
     fn heading(&self) -> String {
         let title = one_field(&printable(&self.title()));
-        format!("{title}  score {:.4}", self.explanation.score)
+        let score = self.explanation.score;
+        match self.member() {
+            Some(member) => format!("{title}  score {score:.4}, explained by {member}"),
+            None => format!("{title}  score {score:.4}"),
+        }
     }
 
     fn marked(&self, text: &str, style: TextStyle) -> String {
@@ -211,7 +215,7 @@ honey(-0.25) & tide(0.50)
       -0.5000    1.0000   -0.5000  (bias)
        0.2600                      (margin)
 
-Bees  score 0.1250
+Bees  score 0.1250, explained by member-1 (attentionxml)
 
 Tide <script>alert('é')(0.25)</script>
 honey(0.75) & tide
