@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::Args;
 use plethora_core::Result;
-use plethora_predict::{Device, Predictor, System};
+use plethora_predict::{Compute, Device, Precision, Predictor, System};
 
 /// The device; the words here are those of `--help`.
 #[derive(Debug, Clone, Copy, Default, Args)]
@@ -13,12 +13,22 @@ pub(crate) struct DeviceArgs {
     /// Where neural systems compute: cpu, cuda (the first GPU) or cuda:N
     #[arg(long, value_name = "DEVICE", value_parser = parse, default_value = "cpu")]
     pub(crate) device: Device,
+
+    /// Numbers that neural systems compute with: auto (16 bits where that is faster), f32 or bf16
+    #[arg(long, value_name = "DTYPE", value_parser = parse_precision, default_value = "auto")]
+    pub(crate) dtype: Precision,
 }
 
 impl DeviceArgs {
     /// Opens a model on the device.
     pub(crate) fn open(self, model: &Path) -> Result<Predictor> {
-        let predictor = Predictor::open_on(model, self.device)?;
+        let predictor = Predictor::open_on(
+            model,
+            Compute {
+                device: self.device,
+                precision: self.dtype,
+            },
+        )?;
         if let System::Linear(_) = predictor.system() {
             warn_of_linear(&predictor.details().system, self.device);
         }
@@ -35,6 +45,11 @@ pub(crate) fn warn_of_linear(system: &str, device: Device) {
 
 fn parse(name: &str) -> Result<Device, String> {
     name.parse::<Device>().map_err(|error| error.to_string())
+}
+
+fn parse_precision(name: &str) -> Result<Precision, String> {
+    let known = name.parse::<Precision>();
+    known.map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

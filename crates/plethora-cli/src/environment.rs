@@ -11,7 +11,7 @@ const SET: &str = "set";
 
 /// Options for settings of their own, as `--set` gives them too. Beside `--set`, their variables are
 /// weaker than it, which clap knows nothing of: the settings read them.
-pub(crate) const SETTINGS: [&str; 4] = ["system", "seed", "beam", "vectors"];
+pub(crate) const SETTINGS: [&str; 5] = ["system", "seed", "beam", "vectors", "encoder"];
 
 /// Lets all options of a command and its subcommands be read from the environment.
 pub(crate) fn with_environment(command: Command) -> Command {

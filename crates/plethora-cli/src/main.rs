@@ -13,6 +13,7 @@ mod evaluation;
 mod explanation;
 mod failure;
 mod figures;
+mod folders;
 mod interrupt;
 mod logging;
 mod metrics_table;

@@ -9,15 +9,15 @@ use serde::Deserialize;
 use tch::{Device, Kind, Tensor};
 
 use crate::batch::WordBatch;
-use crate::config::{
-    AllLabelsConfig, AttentionConfig, BiLstmConfig, CnnConfig, EncoderConfig, HeadConfig,
-    NeuralConfig, VectorStart, VectorsConfig,
-};
 use crate::head::LabelFacts;
 use crate::parameters::TableRows;
 use crate::start::Start;
 use crate::train::{
     Learnt, MomentumStep, Network as _, Precision, StepPart, TrainConfig, example_config,
+};
+use crate::word_config::{
+    AllLabelsConfig, AttentionConfig, BiLstmConfig, CnnConfig, EncoderConfig, HeadConfig,
+    VectorStart, VectorsConfig, WordConfig,
 };
 use crate::word_network::{NetworkSetup, WordNetwork};
 
@@ -68,7 +68,7 @@ fn golden() -> Golden {
     serde_json::from_str(include_str!("../../../testdata/networks/golden.json")).unwrap()
 }
 
-fn config(name: &str, settings: &Settings, sizes: Sizes) -> NeuralConfig {
+fn config(name: &str, settings: &Settings, sizes: Sizes) -> WordConfig {
     let encoder = match &settings.windows {
         Some(windows) => EncoderConfig::Cnn(CnnConfig {
             windows: windows.clone(),
@@ -97,7 +97,7 @@ fn config(name: &str, settings: &Settings, sizes: Sizes) -> NeuralConfig {
             label_bias: settings.label_bias,
         })
     };
-    NeuralConfig {
+    WordConfig {
         system: name.into(),
         seed: 1,
         words: WordsConfig {
@@ -254,6 +254,7 @@ fn losses_and_gradients_equal_pytorch_whatever_the_chunk_of_labels() {
 fn step(scale: f64) -> StepPart<'static> {
     StepPart {
         scale,
+        seed: 0,
         epoch_progress: 0.0,
         momentum: MomentumStep::none(),
     }

@@ -15,22 +15,39 @@ mod guard;
 mod head;
 mod memory_need;
 pub mod parameters;
+mod piece_batch;
+mod piece_config;
+mod piece_memory;
+mod piece_network;
+mod pieces;
+mod precision;
 mod recipe;
 mod start;
 mod systems;
 mod threads;
 pub mod train;
+mod transformer;
+mod word_config;
 mod word_network;
 
-pub use config::{
-    AllLabelsConfig, AttentionConfig, BiLstmConfig, CnnConfig, EncoderConfig, HeadConfig,
-    NeuralConfig, PltConfig, VectorStart, VectorsConfig,
-};
+pub use config::NeuralConfig;
 pub use device::Device;
 pub use error::{Error, Result};
+pub use head::{Activation, Negatives};
+pub use piece_config::{ClustersConfig, DocumentConfig, HeadForm, PieceConfig, PieceHeadConfig};
+pub use pieces::{
+    PieceCorpusBuilder, PieceRows, Pieces, TOKENIZER_FILE, hub_cache, resolve_encoder,
+};
 pub use recipe::{PRESETS, RECIPES, recipe};
 pub use systems::{
-    CONFIG_FILE, METRICS_FILE, NeuralModel, NeuralParts, NeuralSet, NeuralSetBuilder,
-    NeuralTrainer, RankOptions, SpanWeights, ValidationDocuments,
+    CONFIG_FILE, Choices, METRICS_FILE, NeuralModel, NeuralParts, NeuralSet, NeuralSetBuilder,
+    NeuralTrainer, RankOptions, Sequences, SpanWeights, TextReader, ValidationDocuments,
 };
 pub use threads::set_num_threads;
+#[doc(hidden)]
+pub use transformer::write_encoder_values;
+pub use transformer::{Architecture, ArchitectureKind, DocumentPiece, Pooling, TransformerConfig};
+pub use word_config::{
+    AllLabelsConfig, AttentionConfig, BiLstmConfig, CnnConfig, EncoderConfig, HeadConfig,
+    PltConfig, VectorStart, VectorsConfig, WordConfig,
+};

@@ -1,8 +1,8 @@
 //! How much memory training will take, told before the first step.
 
 use crate::Device;
-use crate::config::{EncoderConfig, HeadConfig, NeuralConfig};
 use crate::train::{Network as _, memory};
+use crate::word_config::{EncoderConfig, HeadConfig, WordConfig};
 use crate::word_network::WordNetwork;
 
 /// Copies of an encoder's states that live at once in a step: gates, states, dropout and their
@@ -14,7 +14,7 @@ const COPIES_OF_MAP: usize = 4;
 
 /// Bytes that training the network takes at most, about: the weights with all that is kept of them,
 /// and one batch of the longest documents.
-pub(crate) fn memory_need(network: &WordNetwork, config: &NeuralConfig, device: Device) -> u64 {
+pub(crate) fn memory_need(network: &WordNetwork, config: &WordConfig, device: Device) -> u64 {
     let train = &config.train;
     let weights = memory::trainer_bytes(train, network.parameters(), device);
     let bytes = network.bytes_per_number();

@@ -1,11 +1,7 @@
 //! The compiled-in settings of each neural system, and named changes of them.
 
-use plethora_core::{Error, Result};
-
-use crate::config::NeuralConfig;
-
 /// Names and texts of the recipes. A new neural system is one more file here.
-pub const RECIPES: [(&str, &str); 4] = [
+pub const RECIPES: [(&str, &str); 5] = [
     (
         "attentionxml",
         include_str!("../../../recipes/attentionxml.toml"),
@@ -16,11 +12,15 @@ pub const RECIPES: [(&str, &str); 4] = [
     ),
     ("xml-rnn", include_str!("../../../recipes/xml-rnn.toml")),
     ("xml-cnn", include_str!("../../../recipes/xml-cnn.toml")),
+    ("lightxml", include_str!("../../../recipes/lightxml.toml")),
 ];
+
+/// The systems that read pieces; all others read words.
+pub(crate) const PIECE_SYSTEMS: [&str; 1] = ["lightxml"];
 
 /// System, name and text of the presets: TOML documents with the settings that differ from the
 /// system's recipe.
-pub const PRESETS: [(&str, &str, &str); 3] = [
+pub const PRESETS: [(&str, &str, &str); 9] = [
     (
         "attentionxml",
         "paper-medium",
@@ -36,6 +36,36 @@ pub const PRESETS: [(&str, &str, &str); 3] = [
         "demo",
         include_str!("../../../recipes/presets/attentionxml-demo.toml"),
     ),
+    (
+        "lightxml",
+        "paper-eurlex",
+        include_str!("../../../recipes/presets/lightxml-paper-eurlex.toml"),
+    ),
+    (
+        "lightxml",
+        "paper-wiki10",
+        include_str!("../../../recipes/presets/lightxml-paper-wiki10.toml"),
+    ),
+    (
+        "lightxml",
+        "paper-amazoncat",
+        include_str!("../../../recipes/presets/lightxml-paper-amazoncat.toml"),
+    ),
+    (
+        "lightxml",
+        "paper-wiki500k",
+        include_str!("../../../recipes/presets/lightxml-paper-wiki500k.toml"),
+    ),
+    (
+        "lightxml",
+        "paper-amazon670k",
+        include_str!("../../../recipes/presets/lightxml-paper-amazon670k.toml"),
+    ),
+    (
+        "lightxml",
+        "quick",
+        include_str!("../../../recipes/presets/lightxml-quick.toml"),
+    ),
 ];
 
 /// The text of a system's recipe, a TOML document with every setting.
@@ -46,25 +76,16 @@ pub fn recipe(system: &str) -> Option<&'static str> {
         .map(|(_, text)| *text)
 }
 
-impl NeuralConfig {
-    /// The settings of a system's recipe.
-    pub fn of_system(system: &str) -> Result<Self> {
-        let text = recipe(system).ok_or_else(|| {
-            Error::config("system", format!("no neural system is called {system}"))
-        })?;
-        toml::from_str(text).map_err(|error| Error::config(system, error.to_string()))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::NeuralConfig;
 
     #[test]
     fn every_recipe_names_its_system_and_is_valid() {
         for (name, _) in RECIPES {
             let config = NeuralConfig::of_system(name).unwrap();
-            assert_eq!(config.system, name);
+            assert_eq!(config.system(), name);
             config.validate().unwrap();
         }
         assert!(NeuralConfig::of_system("forest").is_err());

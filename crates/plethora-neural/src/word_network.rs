@@ -3,12 +3,13 @@
 use tch::{Device, Kind, Tensor};
 
 use crate::batch::{Targets, WordBatch};
-use crate::config::NeuralConfig;
 use crate::encoder::{Encoder, WordVectors};
 use crate::head::{Head, HeadInput, LabelFacts, Scored};
 use crate::parameters::{DenseParametersBuilder, Parameters, RowTable, TableRows};
+use crate::precision::compute_kind;
 use crate::start::Start;
-use crate::train::{Learnt, LossScale, Network, Precision, StepPart};
+use crate::train::{Learnt, LossScale, Network, StepPart};
+use crate::word_config::WordConfig;
 use crate::{Result, guard};
 
 /// The table of word vectors among the tables of the parameters.
@@ -30,7 +31,7 @@ pub(crate) struct WordNetwork {
 
 /// What a new network starts from.
 pub(crate) struct NetworkSetup<'a> {
-    pub(crate) config: &'a NeuralConfig,
+    pub(crate) config: &'a WordConfig,
     /// rows x width: the first vectors of all words.
     pub(crate) word_vectors: &'a Tensor,
     pub(crate) labels: LabelFacts<'a>,
@@ -287,14 +288,5 @@ impl OnDevice {
             },
             None => Scored::All,
         }
-    }
-}
-
-/// The numbers a device computes with.
-fn compute_kind(precision: Precision, device: Device) -> Kind {
-    match precision {
-        Precision::Auto if device != Device::Cpu => Kind::BFloat16,
-        Precision::Auto | Precision::F32 => Kind::Float,
-        Precision::Bf16 => Kind::BFloat16,
     }
 }

@@ -5,9 +5,10 @@ use plethora_core::artifact::{ModelReader, ModelWriter, WorkFolder};
 use plethora_core::corpus::catalogue::{Catalogue, CatalogueConfig};
 use plethora_core::corpus::{Content, Document};
 use plethora_core::{LabelId, NoProgress, ScoredLabel, SparseVector};
+use plethora_neural::train::Precision;
 use plethora_neural::{
     Device, NeuralConfig, NeuralModel, NeuralParts, NeuralSet, NeuralSetBuilder, NeuralTrainer,
-    RankOptions,
+    RankOptions, WordConfig,
 };
 use tempfile::TempDir;
 
@@ -33,8 +34,8 @@ fn documents() -> Vec<Document> {
 }
 
 /// A system made small enough for a test.
-fn small(system: &str) -> NeuralConfig {
-    let config = NeuralConfig::of_system(system).unwrap();
+fn small(system: &str) -> WordConfig {
+    let config = WordConfig::of_system(system).unwrap();
     let mut table = toml::Value::try_from(&config).unwrap();
     let mut set = |path: &str, value: toml::Value| {
         let mut place = &mut table;
@@ -62,24 +63,25 @@ fn small(system: &str) -> NeuralConfig {
         set("plt.num_trees", 2.into());
         set("plt.beam", 5.into());
     }
-    let config: NeuralConfig = table.try_into().unwrap();
+    let config: WordConfig = table.try_into().unwrap();
     config.validate().unwrap();
     config
 }
 
-fn set(config: &NeuralConfig) -> NeuralSet {
-    let mut builder = NeuralSetBuilder::new(config).unwrap();
+fn set(config: &WordConfig) -> NeuralSet {
+    let config = &NeuralConfig::Words(config.clone());
+    let mut builder = NeuralSetBuilder::new(config, None).unwrap();
     for document in documents() {
         builder.add(document).unwrap();
     }
     builder.finish(&[]).unwrap()
 }
 
-fn train(set: &NeuralSet, config: &NeuralConfig, folder: &TempDir) -> (NeuralModel, WorkFolder) {
+fn train(set: &NeuralSet, config: &WordConfig, folder: &TempDir) -> (NeuralModel, WorkFolder) {
     let trainer = NeuralTrainer {
         set,
         valid: None,
-        config,
+        config: &NeuralConfig::Words(config.clone()),
         device: Device::Cpu,
     };
     let target = folder.path().join("model");
@@ -146,7 +148,15 @@ fn trains_ranks_and_comes_back(system: &str) {
         // A level starts from the one above, and leaves that as it is.
         assert_ne!(words_of(0), words_of(1));
     }
-    let opened = NeuralModel::open(&reader, config, set.space.len(), Device::Cpu).unwrap();
+    let config = NeuralConfig::Words(config);
+    let opened = NeuralModel::open(
+        &reader,
+        config,
+        set.space.len(),
+        Device::Cpu,
+        Precision::Auto,
+    )
+    .unwrap();
     assert_eq!(opened.rank(&texts(), OPTIONS).unwrap(), rankings);
 
     let text = "Roman coins and harbours";
@@ -191,7 +201,7 @@ fn equal_seeds_give_equal_models_and_finished_levels_are_not_trained_again() {
     assert_eq!(rank(&first), rank(&again));
     let (elsewhere, _) = train(&set, &config, &TempDir::new().unwrap());
     assert_eq!(rank(&first), rank(&elsewhere));
-    let other = NeuralConfig {
+    let other = WordConfig {
         seed: 99,
         ..config.clone()
     };
@@ -217,7 +227,7 @@ fn without_validation_documents_training_goes_to_its_end() {
 #[test]
 fn documents_with_features_alone_are_refused() {
     let config = small("attentionxml");
-    let mut builder = NeuralSetBuilder::new(&config).unwrap();
+    let mut builder = NeuralSetBuilder::new(&NeuralConfig::Words(config), None).unwrap();
     let mut document = documents().remove(0);
     document.content = Content::Features(SparseVector {
         columns: vec![1],

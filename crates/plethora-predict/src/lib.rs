@@ -22,6 +22,7 @@
 //! # }
 //! ```
 
+mod compute;
 #[cfg(not(feature = "torch"))]
 mod device;
 mod ensemble;
@@ -30,6 +31,7 @@ mod open_system;
 mod predictor;
 mod prepared;
 
+pub use compute::{Compute, Precision};
 #[cfg(not(feature = "torch"))]
 pub use device::Device;
 pub use ensemble::{
@@ -43,4 +45,10 @@ pub use predictor::{Predictor, System};
 pub use prepared::Prepared;
 
 /// The systems that need the feature `torch`, so that a program without it can say so.
-pub const NEURAL_SYSTEMS: [&str; 4] = ["attentionxml", "attentionxml-plt", "xml-rnn", "xml-cnn"];
+pub const NEURAL_SYSTEMS: [&str; 5] = [
+    "attentionxml",
+    "attentionxml-plt",
+    "xml-rnn",
+    "xml-cnn",
+    "lightxml",
+];

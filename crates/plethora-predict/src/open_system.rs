@@ -8,24 +8,24 @@ use plethora_linear::{CONFIG_FILE, LinearConfig, LinearModel};
 #[cfg(feature = "torch")]
 use plethora_neural::{NeuralConfig, NeuralModel};
 
-use crate::{Device, ENSEMBLE, EnsembleModel, System};
+use crate::{Compute, ENSEMBLE, EnsembleModel, System};
 
 /// Opens the trained part of a model, and what makes the features of a linear one.
 pub(crate) fn open_system(
     folder: &ModelReader,
     details: &ModelDetails,
     labels: &LabelSpace,
-    device: Device,
+    compute: Compute,
 ) -> Result<(System, Option<TfIdf>)> {
     let kind = folder.manifest().kind.as_str();
     if plethora_linear::recipe(kind).is_some() {
         let (model, tfidf) = open_linear(folder, details)?;
         Ok((System::Linear(model), tfidf))
     } else if kind == ENSEMBLE {
-        let model = EnsembleModel::open(folder, details, labels, device)?;
+        let model = EnsembleModel::open(folder, details, labels, compute)?;
         Ok((System::Ensemble(model), None))
     } else {
-        Ok((open_neural(folder, details, device)?, None))
+        Ok((open_neural(folder, details, compute)?, None))
     }
 }
 
@@ -54,20 +54,26 @@ fn open_linear(
 }
 
 #[cfg(feature = "torch")]
-fn open_neural(folder: &ModelReader, details: &ModelDetails, device: Device) -> Result<System> {
+fn open_neural(folder: &ModelReader, details: &ModelDetails, compute: Compute) -> Result<System> {
     if plethora_neural::recipe(&folder.manifest().kind).is_none() {
         return Err(unknown_system(folder));
     }
     // Asked for by the user, so it is no fault of the model if it is not there.
-    device.open()?;
+    compute.device.open()?;
     let config: NeuralConfig = folder.read_json(CONFIG_FILE)?;
-    let model = NeuralModel::open(folder, config, details.num_labels as usize, device)
-        .map_err(|error| as_model_error(error.into(), folder))?;
+    let model = NeuralModel::open(
+        folder,
+        config,
+        details.num_labels as usize,
+        compute.device,
+        compute.precision.into(),
+    )
+    .map_err(|error| as_model_error(error.into(), folder))?;
     Ok(System::Neural(model))
 }
 
 #[cfg(not(feature = "torch"))]
-fn open_neural(folder: &ModelReader, _: &ModelDetails, _: Device) -> Result<System> {
+fn open_neural(folder: &ModelReader, _: &ModelDetails, _: Compute) -> Result<System> {
     if crate::NEURAL_SYSTEMS.contains(&folder.manifest().kind.as_str()) {
         return Err(Error::model(
             folder.folder(),

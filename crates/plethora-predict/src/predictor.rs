@@ -12,7 +12,7 @@ use plethora_neural::NeuralModel;
 
 use crate::open_system::open_system;
 use crate::prepared::{self, Prepared};
-use crate::{Device, EnsembleModel};
+use crate::{Compute, EnsembleModel};
 
 /// The trained part of a model. A new family of systems is one more arm.
 #[cfg_attr(
@@ -51,20 +51,20 @@ impl Predictor {
     /// [`Error::Model`] if there is no model, or it is damaged or of a system that this program
     /// does not know.
     pub fn open(path: &Path) -> Result<Self> {
-        Self::open_on(path, Device::default())
+        Self::open_on(path, Compute::default())
     }
 
-    /// Opens a model folder of any system; neural ones compute on `device`, linear ones always on
+    /// Opens a model folder of any system; neural ones compute as told, linear ones always on
     /// the processor.
     ///
     /// # Errors
     /// As [`open`](Self::open); [`Error::Config`] if the machine has no such device.
-    pub fn open_on(path: &Path, device: Device) -> Result<Self> {
-        Self::from_folder(&ModelReader::open(path)?, device)
+    pub fn open_on(path: &Path, compute: impl Into<Compute>) -> Result<Self> {
+        Self::from_folder(&ModelReader::open(path)?, compute.into())
     }
 
     /// Opens a model whose files were compared with its manifest.
-    pub(crate) fn from_folder(folder: &ModelReader, device: Device) -> Result<Self> {
+    pub(crate) fn from_folder(folder: &ModelReader, compute: Compute) -> Result<Self> {
         let details = ModelDetails::of(folder)?;
         let labels = load_label_space(folder)?;
         if labels.len() as u64 != details.num_labels {
@@ -77,7 +77,7 @@ impl Predictor {
                 ),
             ));
         }
-        let (system, tfidf) = open_system(folder, &details, &labels, device)?;
+        let (system, tfidf) = open_system(folder, &details, &labels, compute)?;
         Ok(Self {
             system,
             labels,

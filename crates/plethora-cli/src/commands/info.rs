@@ -256,6 +256,7 @@ fn num_parameters(
         config,
         num_labels,
         plethora_neural::Device::Cpu,
+        plethora_neural::train::Precision::F32,
     )?;
     Ok(Some(model.num_parameters()))
 }

@@ -19,7 +19,7 @@ use crate::figures::{bytes, duration};
 use crate::session::Session;
 use crate::settings::{SettingsArgs, SystemConfig};
 use crate::training::{Corpus, ModelSize, TrainingJob, TrainingReport};
-use crate::{interrupt, metrics_table, results};
+use crate::{folders, interrupt, metrics_table, results};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -29,6 +29,7 @@ Examples:
   plethora train texts.txt --labels-file labels.txt -o model --system parabel --seed 7
   plethora train books.csv -o model --config my.toml --set tree.max_leaf=50 --force
   plethora train books.jsonl -o model --system attentionxml --vectors glove.txt --device cuda
+  plethora train books.jsonl -o model --system lightxml --encoder all-MiniLM-L6-v2 --device cuda
   plethora train books.jsonl -o model --resume     after Ctrl-C or a crash";
 
 /// Train a model
@@ -72,6 +73,15 @@ pub(crate) struct TrainArgs {
     #[arg(long)]
     dry_run: bool,
 
+    /// Folder in which texts cut into pieces are kept for runs to come; by default one of yours, as
+    /// ~/.cache/plethora/pieces
+    #[arg(long, value_name = "FOLDER")]
+    cache: Option<PathBuf>,
+
+    /// Keep no texts cut into pieces
+    #[arg(long, conflicts_with = "cache")]
+    no_cache: bool,
+
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
@@ -106,7 +116,11 @@ impl TrainArgs {
     }
 
     fn job(&self) -> anyhow::Result<TrainingJob> {
-        let config = self.settings.resolve()?;
+        let config = self
+            .settings
+            .clone()
+            .in_precision(self.device.dtype)
+            .resolve()?;
         let data = Corpus {
             path: self.data.clone(),
             options: self.input.to_options(),
@@ -134,9 +148,19 @@ impl TrainArgs {
             output: self.output.clone(),
             config,
             device: self.device.device,
+            piece_cache: self.piece_cache(),
             replaces: self.force,
             resumes: self.resume,
         })
+    }
+
+    /// The folder for texts cut into pieces, unless there shall be none.
+    fn piece_cache(&self) -> Option<PathBuf> {
+        if self.no_cache {
+            return None;
+        }
+        let own = || Some(folders::cache()?.join("plethora").join("pieces"));
+        self.cache.clone().or_else(own)
     }
 
     /// Says how to go on, where something is left to go on with and nothing is wrong with the
@@ -285,13 +309,20 @@ fn size_lines(size: &ModelSize) -> String {
         }
         #[cfg(feature = "torch")]
         ModelSize::Neural {
+            reads,
             num_words,
             num_parameters,
             device,
-        } => format!(
-            "words       {}\nparameters  {}, trained on {device}\n",
-            grouped(*num_words),
-            grouped(*num_parameters)
-        ),
+            gpu_memory_bytes,
+        } => {
+            let memory = gpu_memory_bytes
+                .map(|used| format!(" with {} of its memory at most", bytes(used)))
+                .unwrap_or_default();
+            format!(
+                "{reads:<12}{}\nparameters  {}, trained on {device}{memory}\n",
+                grouped(*num_words),
+                grouped(*num_parameters)
+            )
+        }
     }
 }

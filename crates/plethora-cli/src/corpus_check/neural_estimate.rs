@@ -3,7 +3,7 @@
 //! Counted are the multiplications of one pass over the documents, from the recipe's own sizes;
 //! backwards takes twice as many as forwards. How long a document is follows from its terms.
 
-use plethora_neural::{EncoderConfig, HeadConfig, NeuralConfig, RECIPES};
+use plethora_neural::{EncoderConfig, HeadConfig, NeuralConfig, PieceConfig, RECIPES, WordConfig};
 
 use super::estimate::{Estimate, TrainingSize, memory};
 
@@ -32,9 +32,37 @@ const ATTENTION_BYTES: f64 = 200.0 * 1024.0 * 1024.0;
 /// Numbers kept of a word for the way back, for each of its state's.
 const KEPT_PER_STATE: f64 = 12.0;
 
+/// Pieces of a word.
+const PIECES_PER_WORD: f64 = 1.3;
+
+/// Sizes of an encoder as the recipe's.
+struct EncoderSize {
+    width: f64,
+    /// Weights of all layers.
+    layer_weights: f64,
+    /// Weights of the vectors of pieces.
+    table_weights: f64,
+    max_length: f64,
+    batch_size: f64,
+    /// Steps of a run.
+    steps: f64,
+    /// Numbers kept of a piece for the way back.
+    kept_per_piece: f64,
+}
+
+const SMALL_ENCODER: EncoderSize = EncoderSize {
+    width: 384.0,
+    layer_weights: 10.6e6,
+    table_weights: 12.0e6,
+    max_length: 128.0,
+    batch_size: 64.0,
+    steps: 9000.0,
+    kept_per_piece: 6.0 * 384.0 * 20.0,
+};
+
 /// Sizes of one network.
 struct Network<'a> {
-    config: &'a NeuralConfig,
+    config: &'a WordConfig,
     /// Words of a document.
     length: f64,
     /// Labels or clusters that a document is compared with.
@@ -49,13 +77,15 @@ pub(super) fn estimates(size: TrainingSize) -> Vec<Estimate> {
     RECIPES
         .iter()
         .filter_map(|(system, _)| {
-            let config = NeuralConfig::of_system(system).ok()?;
-            Some(estimate(system, &config, size))
+            Some(match NeuralConfig::of_system(system).ok()? {
+                NeuralConfig::Words(config) => estimate(system, &config, size),
+                NeuralConfig::Pieces(config) => estimate_pieces(system, &config, size),
+            })
         })
         .collect()
 }
 
-fn estimate(system: &'static str, config: &NeuralConfig, size: TrainingSize) -> Estimate {
+fn estimate(system: &'static str, config: &WordConfig, size: TrainingSize) -> Estimate {
     let networks = networks(config, size);
     let documents = size.num_documents as f64;
     let operations: f64 = networks
@@ -79,8 +109,30 @@ fn estimate(system: &'static str, config: &NeuralConfig, size: TrainingSize) -> 
     }
 }
 
+/// With an encoder as the recipe's, at the length and for the epochs that it would choose on a
+/// processor.
+fn estimate_pieces(system: &'static str, config: &PieceConfig, size: TrainingSize) -> Estimate {
+    let documents = size.num_documents as f64;
+    let terms = size.num_entries as f64 / documents.max(1.0);
+    let length = (PIECES_PER_WORD * WORDS_PER_TERM * terms).clamp(1.0, SMALL_ENCODER.max_length);
+    let outputs = size.num_labels as f64 * config.encoder.layers as f64 * SMALL_ENCODER.width;
+    let operations =
+        PASSES * OPERATIONS_PER_WEIGHT * (length * SMALL_ENCODER.layer_weights + outputs);
+    let epochs =
+        (SMALL_ENCODER.steps * SMALL_ENCODER.batch_size / documents.max(1.0)).clamp(4.0, 40.0);
+    let weights = SMALL_ENCODER.layer_weights + SMALL_ENCODER.table_weights + outputs;
+    let kept = SMALL_ENCODER.batch_size * length * SMALL_ENCODER.kept_per_piece;
+    Estimate {
+        system,
+        cpu_seconds: documents * epochs * operations / OPERATIONS_PER_SECOND,
+        peak_memory_bytes: (LIBRARY_BYTES
+            + (BYTES_PER_WEIGHT + 8.0) * weights
+            + 4.0 * (kept + documents * length)) as u64,
+    }
+}
+
 /// One network over all labels, or two for each tree: over clusters, then over the labels of some.
-fn networks(config: &NeuralConfig, size: TrainingSize) -> Vec<Network<'_>> {
+fn networks(config: &WordConfig, size: TrainingSize) -> Vec<Network<'_>> {
     let length = text_length(config, size);
     let num_labels = size.num_labels as f64;
     let network = |num_candidates: f64, num_outputs: f64, epochs: f64| Network {
@@ -106,7 +158,7 @@ fn networks(config: &NeuralConfig, size: TrainingSize) -> Vec<Network<'_>> {
     ]
 }
 
-fn text_length(config: &NeuralConfig, size: TrainingSize) -> f64 {
+fn text_length(config: &WordConfig, size: TrainingSize) -> f64 {
     let terms = size.num_entries as f64 / size.num_documents.max(1) as f64;
     (WORDS_PER_TERM * terms).clamp(1.0, config.words.max_length as f64)
 }

@@ -77,7 +77,7 @@ mod tests {
         match args.resolve_alone().map_err(|error| error.to_string())? {
             SystemConfig::Linear(config) => Ok(*config),
             #[cfg(feature = "torch")]
-            SystemConfig::Neural(config) => panic!("{} is not linear", config.system),
+            SystemConfig::Neural(config) => panic!("{} is not linear", config.system()),
         }
     }
 
@@ -179,12 +179,12 @@ mod tests {
 
 #[cfg(all(test, feature = "torch"))]
 mod neural_tests {
-    use plethora_neural::{HeadConfig, NeuralConfig};
+    use plethora_neural::{HeadConfig, NeuralConfig, PieceConfig, WordConfig};
 
     use super::super::SettingsArgs;
     use super::*;
 
-    fn resolve(system: &str, args: SettingsArgs) -> Result<NeuralConfig, String> {
+    fn resolve_any(system: &str, args: SettingsArgs) -> Result<NeuralConfig, String> {
         let args = SettingsArgs {
             system: Some(system.into()),
             ..args
@@ -192,6 +192,20 @@ mod neural_tests {
         match args.resolve_alone().map_err(|error| error.to_string())? {
             SystemConfig::Neural(config) => Ok(*config),
             SystemConfig::Linear(_) => panic!("{system} is not neural"),
+        }
+    }
+
+    fn resolve(system: &str, args: SettingsArgs) -> Result<WordConfig, String> {
+        match resolve_any(system, args)? {
+            NeuralConfig::Words(config) => Ok(config),
+            NeuralConfig::Pieces(_) => panic!("{system} does not read words"),
+        }
+    }
+
+    fn resolve_pieces(args: SettingsArgs) -> Result<PieceConfig, String> {
+        match resolve_any("lightxml", args)? {
+            NeuralConfig::Pieces(config) => Ok(config),
+            NeuralConfig::Words(_) => panic!("lightxml reads pieces"),
         }
     }
 
@@ -225,7 +239,38 @@ mod neural_tests {
                 preset: Some(name.into()),
                 ..SettingsArgs::default()
             };
-            resolve(system, args).unwrap();
+            resolve_any(system, args).unwrap();
+        }
+    }
+
+    #[test]
+    fn systems_of_pieces_have_settings_of_their_own() {
+        let args = SettingsArgs {
+            beam: Some(7),
+            encoder: Some("all-MiniLM-L6-v2".into()),
+            preset: Some("paper-amazon670k".into()),
+            ..set(&["head.form=exact", "train.epochs=3"])
+        };
+        let config = resolve_pieces(args).unwrap();
+        assert_eq!(config.clusters.predict_beam, 7);
+        assert_eq!(config.clusters.beam, 75, "the preset's");
+        assert_eq!(config.encoder.folder, "all-MiniLM-L6-v2");
+        assert_eq!(config.head.form, plethora_neural::HeadForm::Exact);
+        assert_eq!(config.train.epochs, 3);
+        for (assignment, expected) in [
+            (
+                "head.form=round",
+                "expected one of `auto`, `flat`, `clustered`, `exact`",
+            ),
+            ("words.min_df=3", "unknown setting `words.min_df`"),
+            ("encoder.layers=0", "encoder.layers: must be at least 1"),
+            (
+                "clusters.tree.max_leaf=0",
+                "clusters.tree.max_leaf: must be at least 1",
+            ),
+        ] {
+            let message = resolve_pieces(set(&[assignment])).unwrap_err();
+            assert!(message.contains(expected), "{message}");
         }
     }
 

@@ -13,10 +13,11 @@ use crate::failure::UsageError;
 const MIN_SIMILARITY: f64 = 0.6;
 
 /// Options of their own, and the settings they stand for in one system or another.
-const OPTIONS: [(&str, &[&str]); 3] = [
+const OPTIONS: [(&str, &[&str]); 4] = [
     ("seed", &["seed"]),
-    ("beam", &["beam", "plt.beam"]),
+    ("beam", &["beam", "plt.beam", "clusters.predict_beam"]),
     ("vectors", &["vectors.file"]),
+    ("encoder", &["encoder.folder"]),
 ];
 
 /// The last part of settings that tell which other settings a group has: they make the system.

@@ -4,6 +4,7 @@ use std::env;
 use std::path::PathBuf;
 
 use clap::Args;
+use plethora_predict::Precision;
 use serde_json::Value;
 
 use super::assignment::{AssignedValue, Assignment};
@@ -44,9 +45,23 @@ pub(crate) struct SettingsArgs {
     /// File with pretrained word vectors for a neural system: GloVe, word2vec or fastText
     #[arg(long, value_name = "FILE")]
     pub(crate) vectors: Option<PathBuf>,
+
+    /// Pretrained transformer that lightxml starts from: a Hugging Face folder, or a name in the
+    /// Hugging Face cache
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) encoder: Option<String>,
 }
 
 impl SettingsArgs {
+    /// The options with the numbers to train with, where some are asked for.
+    pub(crate) fn in_precision(mut self, precision: Precision) -> Self {
+        if precision != Precision::Auto {
+            self.set
+                .push(format!("train.precision={}", precision.name()));
+        }
+        self
+    }
+
     /// The settings of the run, checked.
     pub(crate) fn resolve(&self) -> anyhow::Result<SystemConfig> {
         let mut steps = Vec::new();
@@ -88,6 +103,7 @@ impl SettingsArgs {
             flag("seed", self.seed.map(Value::from)),
             flag("beam", self.beam.map(Value::from)),
             flag("vectors", vectors.as_deref().map(Value::from)),
+            flag("encoder", self.encoder.as_deref().map(Value::from)),
         ]
         .into_iter()
         .flatten()

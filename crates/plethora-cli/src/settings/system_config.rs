@@ -51,7 +51,7 @@ impl SystemConfig {
         match self {
             Self::Linear(config) => &config.system,
             #[cfg(feature = "torch")]
-            Self::Neural(config) => &config.system,
+            Self::Neural(config) => config.system(),
         }
     }
 }

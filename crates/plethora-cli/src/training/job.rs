@@ -34,6 +34,8 @@ pub(crate) struct TrainingJob {
     pub(crate) config: SystemConfig,
     /// Where neural systems compute.
     pub(crate) device: Device,
+    /// Where texts cut into pieces are kept for runs to come.
+    pub(crate) piece_cache: Option<PathBuf>,
     /// Replace a model that is there.
     pub(crate) replaces: bool,
     /// Go on with what an interrupted run left.

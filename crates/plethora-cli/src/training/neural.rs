@@ -8,7 +8,8 @@ use plethora_core::corpus::{Content, Document};
 use plethora_core::metrics::Evaluation;
 use plethora_core::{Error, Result};
 use plethora_neural::{
-    NeuralConfig, NeuralParts, NeuralSet, NeuralSetBuilder, NeuralTrainer, ValidationDocuments,
+    NeuralConfig, NeuralParts, NeuralSet, NeuralSetBuilder, NeuralTrainer, TextReader,
+    ValidationDocuments, resolve_encoder,
 };
 use plethora_predict::{Predictor, System};
 
@@ -17,14 +18,21 @@ use super::family::{Family, Trained};
 use super::job::TrainingJob;
 use super::report::{ModelSize, Seconds};
 use crate::data_args::{in_file, no_labels};
+use crate::folders;
 use crate::session::Session;
 
 impl Family for NeuralConfig {
     fn check(&self, job: &TrainingJob) -> Result<()> {
         job.device.open()?;
-        if !self.vectors.file.is_empty() {
-            let path = Path::new(&self.vectors.file);
-            std::fs::File::open(path).map_err(Error::read(path))?;
+        match self {
+            Self::Words(config) if !config.vectors.file.is_empty() => {
+                let path = Path::new(&config.vectors.file);
+                std::fs::File::open(path).map_err(Error::read(path))?;
+            }
+            Self::Words(_) => {}
+            Self::Pieces(_) => {
+                NeuralSetBuilder::new(&with_encoder(self)?, None)?;
+            }
         }
         match &job.valid {
             Some(corpus) if corpus.path.as_os_str() == "-" => Err(Error::config(
@@ -37,7 +45,13 @@ impl Family for NeuralConfig {
 
     fn train(&self, job: &TrainingJob, session: &Session) -> Result<Trained> {
         let mut seconds = Seconds::default();
-        let (set, text_fields) = read(self, job, session, &mut seconds)?;
+        let config = with_encoder(self)?;
+        let (mut set, text_fields) = read(&config, job, session, &mut seconds)?;
+        let choices = set.settle(&config, job.device)?;
+        if let Some(summary) = &choices.summary {
+            session.progress().start("settings", None);
+            session.progress().finish(summary);
+        }
         let started = Instant::now();
         let valid = match &job.valid {
             Some(corpus) => Some(read_validation(corpus, &set, session)?),
@@ -46,7 +60,7 @@ impl Family for NeuralConfig {
         let trainer = NeuralTrainer {
             set: &set,
             valid: valid.as_ref(),
-            config: self,
+            config: &choices.config,
             device: job.device,
         };
         let work = job.open_work(&trainer.fingerprint()?, session)?;
@@ -61,6 +75,11 @@ impl Family for NeuralConfig {
         .details(&model);
         Ok(Trained {
             size: ModelSize::Neural {
+                reads: match &set.reader {
+                    TextReader::Words(_) => "words",
+                    TextReader::Pieces { .. } => "pieces",
+                },
+                gpu_memory_bytes: plethora_neural::train::memory::used_bytes(job.device),
                 num_words: details.num_features,
                 num_parameters: model.num_parameters(),
                 device: job.device.to_string(),
@@ -106,24 +125,45 @@ fn read(
     let progress = session.progress();
     let started = Instant::now();
     progress.start("reading", job.data.options.docs_limit);
-    let mut builder = NeuralSetBuilder::new(config)?;
+    let mut builder = NeuralSetBuilder::new(config, job.piece_cache.as_deref())?;
     let read = job.read(session, |document| {
-        check_text(&document, &config.system)?;
-        builder.add(document)
+        check_text(&document, config.system())?;
+        Ok(builder.add(document)?)
     })?;
     let set = builder
         .finish(&read.labels)
-        .map_err(|error| in_file(error, &job.data.path))?;
+        .map_err(|error| in_file(error.into(), &job.data.path))?;
     job.tell(&read, &set.space, set.num_without_labels);
     progress.finish(&format!(
-        "{} documents, {} labels, {} words",
+        "{} documents, {} labels, {}",
         read.num_documents,
         set.space.len(),
-        set.words.vocabulary().len()
+        what_is_read(&set)
     ));
-    seconds.add("reading", started.elapsed().as_secs_f64() - set.words_s);
-    seconds.add("words", set.words_s);
+    seconds.add("reading", started.elapsed().as_secs_f64() - set.reading_s);
+    seconds.add("tokenising", set.reading_s);
     Ok((set, job.data.text_fields(read.reader.format())))
+}
+
+fn what_is_read(set: &NeuralSet) -> String {
+    match &set.reader {
+        TextReader::Words(words) => format!("{} words", words.vocabulary().len()),
+        TextReader::Pieces { .. } => format!(
+            "{:.0} pieces a document",
+            set.sequences.num_items() as f64 / set.sequences.num_rows().max(1) as f64
+        ),
+    }
+}
+
+/// The settings with the folder of the encoder instead of its name.
+fn with_encoder(config: &NeuralConfig) -> Result<NeuralConfig> {
+    let mut config = config.clone();
+    if let NeuralConfig::Pieces(pieces) = &mut config {
+        let cache = folders::hub_cache();
+        let folder = resolve_encoder(&pieces.encoder.folder, cache.as_deref())?;
+        pieces.encoder.folder = folder.to_string_lossy().into_owned();
+    }
+    Ok(config)
 }
 
 /// Documents to stop early on and to choose the best weights by.
@@ -152,7 +192,7 @@ fn read_validation(
     session
         .progress()
         .finish(&format!("{num_documents} documents"));
-    Ok(valid)
+    Ok(valid.finish(set))
 }
 
 fn check_text(document: &Document, system: &str) -> Result<()> {

@@ -49,12 +49,17 @@ pub(crate) enum ModelSize {
     /// Of a neural system.
     #[cfg(feature = "torch")]
     Neural {
+        /// What it reads: words or pieces.
+        reads: &'static str,
         #[serde(rename = "n_words")]
         num_words: u64,
         #[serde(rename = "n_parameters")]
         num_parameters: u64,
         /// Where it was trained.
         device: String,
+        /// Memory of the GPU that was in use at most.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        gpu_memory_bytes: Option<u64>,
     },
 }
 

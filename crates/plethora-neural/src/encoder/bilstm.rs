@@ -3,9 +3,9 @@
 use tch::{Kind, Tensor};
 
 use super::WordVectors;
-use crate::config::BiLstmConfig;
 use crate::parameters::{DenseParameters, DenseParametersBuilder, ParameterId};
 use crate::start::Start;
+use crate::word_config::BiLstmConfig;
 
 /// Gates of an LSTM: input, forget, cell, output.
 const GATES: i64 = 4;

@@ -3,9 +3,9 @@
 use tch::{Kind, Tensor};
 
 use super::WordVectors;
-use crate::config::CnnConfig;
 use crate::parameters::{DenseParameters, DenseParametersBuilder, ParameterId};
 use crate::start::Start;
+use crate::word_config::CnnConfig;
 
 /// Filters of several widths; each keeps its strongest answer in each part of a document.
 #[derive(Debug)]

@@ -6,9 +6,9 @@ mod cnn;
 
 use tch::{Kind, Tensor};
 
-use crate::config::EncoderConfig;
 use crate::parameters::{DenseParameters, DenseParametersBuilder};
 use crate::start::Start;
+use crate::word_config::EncoderConfig;
 
 pub(crate) use bilstm::BiLstm;
 pub(crate) use cnn::Cnn;

@@ -4,11 +4,12 @@
 use tch::{Device, Kind, Reduction, Tensor};
 
 use super::layers::Layer;
-use super::{HeadInput, LabelFacts};
-use crate::config::AllLabelsConfig;
+use super::{HeadInput, LabelFacts, LabelPlaces, Ranked, VectorInput};
 use crate::encoder::Encoded;
-use crate::parameters::{DenseParametersBuilder, ParameterId};
+use crate::parameters::{DenseParameters, DenseParametersBuilder, ParameterId};
 use crate::start::Start;
+use crate::train::{Learnt, LossScale, StepPart};
+use crate::word_config::AllLabelsConfig;
 
 /// Fully connected layers and an output layer.
 #[derive(Debug)]
@@ -39,6 +40,53 @@ impl AllLabels {
             dropout: config.dropout,
             outputs: builder.add_label_matrix("head.outputs", outputs),
             bias: builder.add_label_matrix("head.output_bias", labels.log_odds()),
+        }
+    }
+
+    /// One layer over document vectors as they are.
+    pub(crate) fn over_vectors(
+        width: usize,
+        labels: &LabelFacts<'_>,
+        builder: &mut DenseParametersBuilder,
+    ) -> Self {
+        let config = AllLabelsConfig {
+            layers: Vec::new(),
+            dropout: 0.0,
+        };
+        Self::new(&config, width, labels, builder, Start::blank())
+    }
+
+    /// Learns from document vectors.
+    pub(crate) fn learn_places(
+        &self,
+        input: &VectorInput<'_>,
+        targets: &LabelPlaces,
+        step: &StepPart<'_>,
+        loss: LossScale,
+    ) -> Learnt {
+        let logits = self.outputs(&input.parameters.dense, input.vector);
+        let truth = targets.matrix(&logits);
+        let share = match loss {
+            LossScale::Sum => 1.0 / logits.size()[0] as f64,
+            LossScale::Mean => 1.0 / logits.numel() as f64,
+        };
+        let sum =
+            logits.binary_cross_entropy_with_logits::<Tensor>(&truth, None, None, Reduction::Sum);
+        (&sum * (share * step.scale)).backward();
+        Learnt {
+            loss: sum.detach() * share,
+            rows: Vec::new(),
+        }
+    }
+
+    /// The best labels of document vectors.
+    pub(crate) fn rank(&self, input: &VectorInput<'_>, keep: usize) -> Ranked {
+        let logits = self.outputs(&input.parameters.dense, input.vector);
+        let keep = (keep as i64).min(logits.size()[1]);
+        let (logits, labels) = logits.topk(keep, 1, true, true);
+        Ranked {
+            log_scores: logits.log_sigmoid(),
+            labels,
         }
     }
 
@@ -78,8 +126,12 @@ impl AllLabels {
                 .relu()
                 .dropout(self.dropout, input.is_training);
         }
-        let outputs = input.parameters.get(self.outputs).to_kind(vector.kind());
-        let bias = input.parameters.get(self.bias).to_kind(vector.kind());
+        self.outputs(input.parameters, &vector)
+    }
+
+    fn outputs(&self, parameters: &DenseParameters, vector: &Tensor) -> Tensor {
+        let outputs = parameters.computed(self.outputs).to_kind(vector.kind());
+        let bias = parameters.computed(self.bias).to_kind(vector.kind());
         vector.linear(&outputs, Some(&bias)).to_kind(Kind::Float)
     }
 }

@@ -9,9 +9,9 @@ use tch::{Device, Kind, Reduction, Tensor};
 
 use super::layers::Layer;
 use super::{HeadInput, LabelFacts, Scored};
-use crate::config::AttentionConfig;
 use crate::parameters::{DenseParameters, DenseParametersBuilder, ParameterId, RowTable};
 use crate::start::Start;
+use crate::word_config::AttentionConfig;
 
 /// Numbers that a chunk of labels makes of a batch at a time on a GPU (documents x labels x words, or
 /// x the widest layer where that is more): 512 MiB in 32 bits, of which a few copies live at a time.

@@ -3,19 +3,32 @@
 
 mod all_labels;
 mod attention;
+mod bottleneck;
+mod clustered;
+mod clusters;
+mod discriminator;
+mod exact;
+mod label_chunks;
 mod layers;
+mod vector_input;
 
 use tch::Tensor;
 
-use crate::config::HeadConfig;
 use crate::encoder::Encoded;
 use crate::parameters::{DenseParameters, DenseParametersBuilder, RowTable, TableRows};
 use crate::start::Start;
+use crate::word_config::HeadConfig;
 
 pub(crate) use all_labels::AllLabels;
 pub(crate) use attention::Attention;
+pub use clustered::{Activation, Negatives};
+pub(crate) use clustered::{Clustered, ClusteredConfig, ClusteredSetup, Phase};
+pub(crate) use clusters::Clusters;
+pub(crate) use exact::{Exact, ExactConfig, ExactSetup, ExactTables};
+pub(crate) use vector_input::{LabelPlaces, Ranked, VectorInput};
 
 /// What a head needs to know of the labels to start.
+#[derive(Clone, Copy)]
 pub(crate) struct LabelFacts<'a> {
     /// Training documents of each label.
     pub(crate) train_counts: &'a [u32],

@@ -167,9 +167,9 @@ mod tests {
     use tch::Device;
 
     use super::*;
-    use crate::config::NeuralConfig;
     use crate::head::LabelFacts;
     use crate::start::Start;
+    use crate::word_config::WordConfig;
     use crate::word_network::NetworkSetup;
 
     /// Clusters {0, 1, 2}, {3}, {4, 5}.
@@ -182,7 +182,7 @@ mod tests {
     }
 
     fn network(num_items: usize, has_candidates: bool) -> WordNetwork {
-        let mut config = NeuralConfig::of_system("attentionxml-plt").unwrap();
+        let mut config = WordConfig::of_system("attentionxml-plt").unwrap();
         config.vectors.width = 8;
         let start = Start::seeded(SeedStream::new(num_items as u64));
         WordNetwork::new(&NetworkSetup {

@@ -10,7 +10,7 @@ use crate::train::{Validation, Validator};
 use crate::word_network::WordNetwork;
 
 /// Items that are ranked a document: what the deepest metric looks at.
-const DEPTH: usize = 5;
+pub(super) const DEPTH: usize = 5;
 
 /// The metric that chooses weights.
 const SELECTED_BY: &str = "nDCG@5";
@@ -38,22 +38,34 @@ impl Validator<WordNetwork> for LevelValidator<'_> {
             keep: DEPTH,
         };
         let beams = ranker.rank(self.sequences, self.above, |_| Ok(()))?;
-        let counts = vec![1; self.levels.num_items(self.level)];
-        let mut evaluator = Evaluator::new(EvaluationConfig::default(), &counts, 1)?;
-        for (beam, truth) in beams.iter().zip(self.truth.rows()) {
-            let truth: Vec<LabelId> = truth.iter().map(|&item| LabelId(item)).collect();
-            evaluator.add(&truth, &ranking(beam));
-        }
-        let evaluation = evaluator.finish();
-        let value = |name: &str| evaluation.get(name).unwrap_or(0.0);
-        Ok(Validation {
-            score: value(SELECTED_BY),
-            values: SHOWN
-                .iter()
-                .map(|&name| (name.to_owned(), value(name)))
-                .collect(),
-        })
+        let truths = self.truth.rows().map(|truth| {
+            let truth = truth.iter().map(|&item| LabelId(item));
+            truth.collect::<Vec<_>>()
+        });
+        let rankings = beams.iter().map(ranking);
+        validation(self.levels.num_items(self.level), truths.zip(rankings))
     }
+}
+
+/// The metrics of documents with their true labels and their best ones.
+pub(super) fn validation(
+    num_labels: usize,
+    documents: impl Iterator<Item = (Vec<LabelId>, Vec<ScoredLabel>)>,
+) -> Result<Validation> {
+    let counts = vec![1; num_labels];
+    let mut evaluator = Evaluator::new(EvaluationConfig::default(), &counts, 1)?;
+    for (truth, ranking) in documents {
+        evaluator.add(&truth, &ranking);
+    }
+    let evaluation = evaluator.finish();
+    let value = |name: &str| evaluation.get(name).unwrap_or(0.0);
+    Ok(Validation {
+        score: value(SELECTED_BY),
+        values: SHOWN
+            .iter()
+            .map(|&name| (name.to_owned(), value(name)))
+            .collect(),
+    })
 }
 
 /// A beam as a ranking with probabilities.

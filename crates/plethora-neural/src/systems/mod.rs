@@ -1,22 +1,34 @@
 //! The systems: which networks, in which order, on what. Flat AttentionXML, XML-RNN and XML-CNN are
 //! one network over all labels; AttentionXML-PLT is a network for each level of a label tree. Both
-//! are [`Level`](levels::Levels)s, the flat ones a single one.
+//! are [`Level`](levels::Levels)s, the flat ones a single one. LightXML is a network of pieces, or
+//! several with clusterings of their own ([`piece_run`]).
 
 mod beam;
+mod choices;
 mod journal;
 mod level_batches;
 mod level_validator;
 mod levels;
 mod model;
 mod network_file;
+mod piece_batches;
+mod piece_features;
+mod piece_ranker;
+mod piece_run;
+mod piece_validator;
+mod reader;
 mod save;
+mod sequences;
 mod trainer;
 mod training_set;
 mod validation_documents;
 mod word_vectors;
 
+pub use choices::Choices;
 pub use model::{NeuralModel, RankOptions, SpanWeights};
+pub use reader::TextReader;
 pub use save::{CONFIG_FILE, METRICS_FILE, NeuralParts};
+pub use sequences::Sequences;
 pub use trainer::NeuralTrainer;
 pub use training_set::{NeuralSet, NeuralSetBuilder};
 pub use validation_documents::ValidationDocuments;

@@ -4,21 +4,35 @@ use std::ops::Range;
 
 use plethora_core::artifact::ModelReader;
 use plethora_core::text::Words;
-use plethora_core::{IndexRows, LabelId, ScoredLabel};
+use plethora_core::{Error as CoreError, IndexRows, LabelId, ScoredLabel};
 use tch::{Kind, Tensor};
 
 use super::beam::{Beam, LevelRanker};
 use super::level_validator::ranking;
 use super::levels::Levels;
 use super::network_file;
+use super::piece_ranker::PieceRanker;
+use super::piece_run::{PieceMember, cut};
+use super::reader::TextReader;
 use crate::batch::WordBatch;
 use crate::config::NeuralConfig;
 use crate::guard::guarded;
-use crate::head::LabelFacts;
+use crate::head::{Clusters, LabelFacts};
+use crate::parameters::Parameters;
+use crate::piece_batch::Cut;
+use crate::piece_config::{HeadForm, PieceConfig};
+use crate::piece_network::{PieceNetwork, PieceSetup};
+use crate::pieces::Pieces;
+use crate::precision::prediction_kind;
 use crate::start::Start;
 use crate::train::{Network as _, Precision};
+use crate::transformer::{Architecture, Weights};
+use crate::word_config::WordConfig;
 use crate::word_network::{NetworkSetup, WordNetwork};
 use crate::{Device, Error, Result};
+
+/// Name of the encoder's own settings in a model folder.
+pub(super) const ARCHITECTURE_FILE: &str = "encoder.json";
 
 /// What to rank.
 #[derive(Debug, Clone, Copy)]
@@ -36,10 +50,22 @@ pub type SpanWeights = Vec<(Range<usize>, f32)>;
 #[derive(Debug)]
 pub struct NeuralModel {
     config: NeuralConfig,
-    words: Words,
+    reader: TextReader,
     device: Device,
-    trees: Vec<TrainedTree>,
+    trained: TrainedPart,
     num_labels: usize,
+}
+
+/// The networks of a system.
+#[derive(Debug)]
+pub(crate) enum TrainedPart {
+    /// Networks of words, for each level of each tree.
+    Trees(Vec<TrainedTree>),
+    /// Networks of pieces, whose scores are averaged.
+    Members {
+        architecture: Architecture,
+        members: Vec<PieceMember>,
+    },
 }
 
 /// The networks of one tree; a flat system has a tree of one level.
@@ -55,6 +81,16 @@ pub(super) fn network_file_name(tree: usize, level: usize) -> String {
     format!("tree-{tree}.level-{level}.safetensors")
 }
 
+/// Name of the weights of a network of pieces in a model folder.
+pub(super) fn member_file_name(member: usize) -> String {
+    format!("member-{member}.safetensors")
+}
+
+/// Name of the clusters of a network of pieces in a model folder.
+pub(super) fn clusters_file_name(member: usize) -> String {
+    format!("clusters-{member}.json")
+}
+
 /// Name of the levels of a tree in a model folder.
 pub(super) fn levels_file_name(tree: usize) -> String {
     format!("tree-{tree}.json")
@@ -63,39 +99,65 @@ pub(super) fn levels_file_name(tree: usize) -> String {
 impl NeuralModel {
     pub(crate) fn new(
         config: NeuralConfig,
-        words: Words,
+        reader: TextReader,
         device: Device,
-        trees: Vec<TrainedTree>,
+        trained: TrainedPart,
         num_labels: usize,
     ) -> Self {
         Self {
             config,
-            words,
+            reader,
             device,
-            trees,
+            trained,
             num_labels,
         }
     }
 
-    /// Opens the networks of a model folder on a device; on which one they were trained does not
-    /// matter.
+    /// Opens the networks of a model folder on a device, to compute with numbers of `precision`; on
+    /// which device and with which numbers they were trained does not matter.
     pub fn open(
         folder: &ModelReader,
         config: NeuralConfig,
         num_labels: usize,
         device: Device,
+        precision: Precision,
     ) -> Result<Self> {
         config.validate()?;
-        let config = for_prediction(config);
-        let words = Words::load_from(folder.folder())?;
         let on = device.open()?;
-        let num_trees = config.plt.as_ref().map_or(1, |plt| plt.num_trees);
-        let trees = guarded(|| {
-            (0..num_trees)
-                .map(|tree| open_tree(folder, &config, &words, num_labels, tree, on))
-                .collect()
-        })?;
-        Ok(Self::new(config, words, device, trees, num_labels))
+        guarded(|| match config {
+            NeuralConfig::Words(mut config) => {
+                config.train.precision = precision;
+                let words = Words::load_from(folder.folder())?;
+                let num_trees = config.plt.as_ref().map_or(1, |plt| plt.num_trees);
+                let trees = (0..num_trees)
+                    .map(|tree| open_tree(folder, &config, &words, num_labels, tree, on))
+                    .collect::<Result<_>>()?;
+                Ok(Self::new(
+                    NeuralConfig::Words(config),
+                    TextReader::Words(words),
+                    device,
+                    TrainedPart::Trees(trees),
+                    num_labels,
+                ))
+            }
+            NeuralConfig::Pieces(mut config) => {
+                config.train.precision = precision;
+                config.check_settled()?;
+                let (architecture, members) = open_members(folder, &config, num_labels, on)?;
+                let pieces = Pieces::load_from(folder.folder())?;
+                let max_length = config.document.max_length;
+                Ok(Self::new(
+                    NeuralConfig::Pieces(config),
+                    TextReader::Pieces { pieces, max_length },
+                    device,
+                    TrainedPart::Members {
+                        architecture,
+                        members,
+                    },
+                    num_labels,
+                ))
+            }
+        })
     }
 
     /// The best labels of each text, best first.
@@ -104,36 +166,41 @@ impl NeuralModel {
         texts: &[impl AsRef<str> + Sync],
         options: RankOptions,
     ) -> Result<Vec<Vec<ScoredLabel>>> {
-        let sequences = self.words.sequences(texts);
+        let sequences = self.reader.sequences(texts);
         guarded(|| self.rank_sequences(&sequences, options))
     }
 
-    /// As [`rank`](Self::rank), of word sequences.
-    pub(crate) fn rank_sequences(
+    /// As [`rank`](Self::rank), of sequences.
+    fn rank_sequences(
         &self,
         sequences: &IndexRows,
         options: RankOptions,
     ) -> Result<Vec<Vec<ScoredLabel>>> {
-        let mut of_trees = self
-            .trees
-            .iter()
-            .map(|tree| self.rank_with(tree, sequences, options));
-        let Some(first) = of_trees.next() else {
-            return Ok(vec![Vec::new(); sequences.num_rows()]);
+        let of_networks: Vec<Vec<Vec<ScoredLabel>>> = match &self.trained {
+            TrainedPart::Trees(trees) => trees
+                .iter()
+                .map(|tree| {
+                    let beams = self.rank_with(tree, sequences, options)?;
+                    Ok(beams.iter().map(ranking).collect())
+                })
+                .collect::<Result<_>>()?,
+            TrainedPart::Members {
+                architecture,
+                members,
+            } => members
+                .iter()
+                .map(|member| {
+                    PieceRanker {
+                        network: &member.network,
+                        cut: self.cut(architecture, member.network.device()),
+                        beam: options.beam.unwrap_or_else(|| self.beam()),
+                        keep: options.top_k,
+                    }
+                    .rank(sequences)
+                })
+                .collect::<Result<_>>()?,
         };
-        let mut rankings: Vec<Vec<ScoredLabel>> = first?.iter().map(ranking).collect();
-        if self.trees.len() == 1 {
-            return Ok(rankings);
-        }
-        for beams in of_trees {
-            for (all, beam) in rankings.iter_mut().zip(beams?) {
-                all.extend(ranking(&beam));
-            }
-        }
-        for ranking in &mut rankings {
-            *ranking = mean(std::mem::take(ranking), self.trees.len(), options.top_k);
-        }
-        Ok(rankings)
+        Ok(combine(of_networks, sequences.num_rows(), options.top_k))
     }
 
     fn rank_with(
@@ -157,25 +224,38 @@ impl NeuralModel {
         Ok(above.unwrap_or_default())
     }
 
+    fn cut(&self, architecture: &Architecture, device: tch::Device) -> Cut {
+        match &self.config {
+            NeuralConfig::Pieces(config) => cut(config, architecture, device),
+            NeuralConfig::Words(_) => unreachable!("systems of words have no pieces"),
+        }
+    }
+
     fn beam(&self) -> usize {
-        self.config.plt.as_ref().map_or(1, |plt| plt.beam)
+        match &self.config {
+            NeuralConfig::Words(config) => config.plt.as_ref().map_or(1, |plt| plt.beam),
+            NeuralConfig::Pieces(config) => config.predict_beam(),
+        }
     }
 
     /// How strongly a label attends to each word of a text: byte ranges with weights that sum to
     /// one, a mean over the trees. Absent for systems without attention.
     pub fn attention(&self, text: &str, label: LabelId) -> Result<Option<SpanWeights>> {
-        let spans = self.words.spans(text);
+        let TrainedPart::Trees(trees) = &self.trained else {
+            return Ok(None);
+        };
+        let spans = self.reader.spans(text);
         let rows: Vec<u32> = spans.iter().map(|&(row, _)| row).collect();
         let batch = WordBatch::new(&[&rows]);
         let mut sum: Option<Tensor> = None;
-        for tree in &self.trees {
+        for tree in trees {
             let Some(network) = tree.networks.last() else {
                 continue;
             };
             let Some(weights) = network.attention(&batch, label.0)? else {
                 return Ok(None);
             };
-            let weights = weights / self.trees.len() as f64;
+            let weights = weights / trees.len() as f64;
             sum = Some(match sum {
                 Some(sum) => sum + weights,
                 None => weights,
@@ -196,9 +276,9 @@ impl NeuralModel {
         &self.config
     }
 
-    /// How texts become word sequences.
-    pub fn words(&self) -> &Words {
-        &self.words
+    /// How texts become sequences.
+    pub fn reader(&self) -> &TextReader {
+        &self.reader
     }
 
     /// Number of labels.
@@ -214,38 +294,62 @@ impl NeuralModel {
     /// Number of trained values.
     pub fn num_parameters(&self) -> u64 {
         self.networks()
-            .flat_map(|(_, _, network)| network_file::named(network.parameters()))
+            .into_iter()
+            .flat_map(|(_, parameters)| network_file::named(parameters))
             .map(|(_, tensor)| tensor.numel() as u64)
             .sum()
     }
 
-    pub(super) fn trees(&self) -> &[TrainedTree] {
-        &self.trees
+    pub(super) fn trained(&self) -> &TrainedPart {
+        &self.trained
     }
 
-    /// All networks, with the numbers of tree and level.
-    pub(super) fn networks(&self) -> impl Iterator<Item = (usize, usize, &WordNetwork)> {
-        self.trees.iter().enumerate().flat_map(|(number, tree)| {
-            let networks = tree.networks.iter().enumerate();
-            networks.map(move |(level, network)| (number, level, network))
-        })
+    /// The parameters of all networks, with the names of their files.
+    pub(super) fn networks(&self) -> Vec<(String, &Parameters)> {
+        match &self.trained {
+            TrainedPart::Trees(trees) => (trees.iter().enumerate())
+                .flat_map(|(number, tree)| {
+                    let networks = tree.networks.iter().enumerate();
+                    networks.map(move |(level, network)| {
+                        (network_file_name(number, level), network.parameters())
+                    })
+                })
+                .collect(),
+            TrainedPart::Members { members, .. } => (members.iter().enumerate())
+                .map(|(number, member)| (member_file_name(number), member.network.parameters()))
+                .collect(),
+        }
     }
 }
 
-/// Training may compute in 16 bits anywhere; prediction does where the device is made for it.
-fn for_prediction(mut config: NeuralConfig) -> NeuralConfig {
-    if config.train.precision == Precision::Bf16 {
-        config.train.precision = Precision::Auto;
+/// The mean of what the networks of a system say, or what its only one says.
+fn combine(
+    mut of_networks: Vec<Vec<Vec<ScoredLabel>>>,
+    num_documents: usize,
+    top_k: usize,
+) -> Vec<Vec<ScoredLabel>> {
+    if of_networks.len() == 1 {
+        return of_networks.remove(0);
     }
-    config
+    let mut together = vec![Vec::new(); num_documents];
+    let num_networks = of_networks.len();
+    for rankings in of_networks {
+        for (all, ranking) in together.iter_mut().zip(rankings) {
+            all.extend(ranking);
+        }
+    }
+    together
+        .into_iter()
+        .map(|scored| mean(scored, num_networks, top_k))
+        .collect()
 }
 
-/// A tree that lacks a label counts zero for it.
-fn mean(mut scored: Vec<ScoredLabel>, num_trees: usize, top_k: usize) -> Vec<ScoredLabel> {
+/// A network that lacks a label counts zero for it.
+fn mean(mut scored: Vec<ScoredLabel>, num_networks: usize, top_k: usize) -> Vec<ScoredLabel> {
     scored.sort_by_key(|scored| scored.label);
     let mut sums: Vec<ScoredLabel> = Vec::new();
     for one in scored {
-        let share = one.score / num_trees as f32;
+        let share = one.score / num_networks as f32;
         match sums.last_mut() {
             Some(last) if last.label == one.label => last.score += share,
             _ => sums.push(ScoredLabel {
@@ -261,7 +365,7 @@ fn mean(mut scored: Vec<ScoredLabel>, num_trees: usize, top_k: usize) -> Vec<Sco
 
 fn open_tree(
     folder: &ModelReader,
-    config: &NeuralConfig,
+    config: &WordConfig,
     words: &Words,
     num_labels: usize,
     tree: usize,
@@ -295,4 +399,56 @@ fn open_tree(
         })
         .collect::<Result<_>>()?;
     Ok(TrainedTree { levels, networks })
+}
+
+fn open_members(
+    folder: &ModelReader,
+    config: &PieceConfig,
+    num_labels: usize,
+    device: tch::Device,
+) -> Result<(Architecture, Vec<PieceMember>)> {
+    let architecture = Architecture::read(&folder.path(ARCHITECTURE_FILE)?)?;
+    let is_clustered = config.head.form == HeadForm::Clustered;
+    let num_members = if is_clustered {
+        config.clusters.num_clusterings
+    } else {
+        1
+    };
+    let members = (0..num_members)
+        .map(|member| {
+            let clusters = if is_clustered {
+                let name = clusters_file_name(member);
+                let clusters: Clusters = folder.read_json(&name)?;
+                let path = folder.folder().join(name);
+                let complete = clusters.complete(num_labels);
+                Some(complete.map_err(|error| CoreError::model(&path, error.to_string()))?)
+            } else {
+                None
+            };
+            let counts = vec![0; num_labels];
+            let cluster_counts = vec![0; clusters.as_ref().map_or(0, Clusters::num_clusters)];
+            let blank = |train_counts| LabelFacts {
+                train_counts,
+                num_documents: 1,
+            };
+            let mut network = PieceNetwork::new(&PieceSetup {
+                config,
+                architecture: &architecture,
+                weights: Weights::Start(Start::blank()),
+                labels: blank(&counts),
+                clusters: clusters
+                    .as_ref()
+                    .map(|clusters| (clusters, blank(&cluster_counts))),
+                device,
+                kind: prediction_kind(config.train.precision, device),
+                start: Start::blank(),
+            })?;
+            let name = member_file_name(member);
+            let arrays = folder.map(&name)?;
+            network_file::load(network.parameters(), &arrays, &folder.path(&name)?)?;
+            network.freeze();
+            Ok(PieceMember { clusters, network })
+        })
+        .collect::<Result<_>>()?;
+    Ok((architecture, members))
 }

@@ -5,10 +5,11 @@ use plethora_core::corpus::LabelSpace;
 use plethora_core::metrics::Evaluation;
 use plethora_core::training_log::TrainingLog;
 
-use super::model::{NeuralModel, levels_file_name, network_file_name};
+use super::model::{
+    ARCHITECTURE_FILE, NeuralModel, TrainedPart, clusters_file_name, levels_file_name,
+};
 use super::network_file;
 use crate::Result;
-use crate::train::Network as _;
 
 /// Name of the settings in a model folder.
 pub const CONFIG_FILE: &str = "config.json";
@@ -30,13 +31,13 @@ pub struct NeuralParts<'a> {
 }
 
 impl NeuralParts<'_> {
-    /// Sizes of the model. What a linear model counts as features are words here.
+    /// Sizes of the model. What a linear model counts as features are words or pieces here.
     pub fn details(&self, model: &NeuralModel) -> ModelDetails {
         ModelDetails {
-            system: model.config().system.clone(),
+            system: model.config().system().to_owned(),
             num_labels: self.space.len() as u64,
             num_documents: self.num_documents,
-            num_features: model.words().vocabulary().len() as u64,
+            num_features: model.reader().num_known() as u64,
             takes_text: true,
             text_fields: self.text_fields.to_vec(),
         }
@@ -44,25 +45,39 @@ impl NeuralParts<'_> {
 
     /// Completes the model of `writer`; the training log comes from `work`.
     pub fn save(&self, model: &NeuralModel, work: &WorkFolder, writer: ModelWriter) -> Result<()> {
-        for (number, tree) in model.trees().iter().enumerate() {
-            writer.write_json(&levels_file_name(number), &tree.levels)?;
+        match model.trained() {
+            TrainedPart::Trees(trees) => {
+                for (number, tree) in trees.iter().enumerate() {
+                    writer.write_json(&levels_file_name(number), &tree.levels)?;
+                }
+            }
+            TrainedPart::Members {
+                architecture,
+                members,
+            } => {
+                writer.write_json(ARCHITECTURE_FILE, architecture)?;
+                for (number, member) in members.iter().enumerate() {
+                    if let Some(clusters) = &member.clusters {
+                        writer.write_json(&clusters_file_name(number), clusters)?;
+                    }
+                }
+            }
         }
-        for (tree, level, network) in model.networks() {
-            let path = writer.path(&network_file_name(tree, level));
-            network_file::save(network.parameters(), &path)?;
+        for (name, parameters) in model.networks() {
+            network_file::save(parameters, &writer.path(&name))?;
         }
         writer.write_json(CONFIG_FILE, model.config())?;
         save_label_space(self.space, &writer)?;
         let config = writer.path(CONFIG_FILE);
         let folder = config.parent().expect("files of a model are in its folder");
-        model.words().save_to(folder)?;
+        model.reader().save_to(folder)?;
         TrainingLog::copy(work.folder(), folder)?;
         if let Some((evaluation, _)) = self.evaluation {
             writer.write_json(METRICS_FILE, evaluation)?;
         }
         let details = self.details(model);
         ModelCard::new(&details, self.evaluation).save(&writer)?;
-        writer.finish(&model.config().system, details.to_json())?;
+        writer.finish(model.config().system(), details.to_json())?;
         Ok(())
     }
 }

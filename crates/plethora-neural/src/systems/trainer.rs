@@ -1,9 +1,10 @@
-//! Training a whole neural system: word vectors, trees, one network after another.
+//! Training a whole neural system: word vectors, trees, one network after another; systems of pieces are
+//! trained by [`PieceRun`].
 
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use plethora_core::artifact::WorkFolder;
 use plethora_core::tree::{build, label_features};
@@ -16,7 +17,10 @@ use super::journal::Journal;
 use super::level_batches::{Choice, LevelBatches};
 use super::level_validator::LevelValidator;
 use super::levels::Levels;
-use super::model::{NeuralModel, TrainedTree};
+use super::model::{NeuralModel, TrainedPart, TrainedTree};
+use super::piece_run::PieceRun;
+use super::reader::TextReader;
+use super::sequences::Sequences;
 use super::training_set::NeuralSet;
 use super::validation_documents::ValidationDocuments;
 use super::word_vectors::first_vectors;
@@ -24,8 +28,10 @@ use crate::config::NeuralConfig;
 use crate::guard::guarded;
 use crate::head::LabelFacts;
 use crate::memory_need::memory_need;
+use crate::piece_config::PieceConfig;
 use crate::start::Start;
 use crate::train::{TrainConfig, Trainer, Validator, memory};
+use crate::word_config::WordConfig;
 use crate::word_network::{NetworkSetup, WordNetwork};
 use crate::{Device, Error, Result};
 
@@ -51,23 +57,14 @@ impl NeuralTrainer<'_> {
         let settings = serde_json::to_vec(&(env!("CARGO_PKG_VERSION"), self.config, labels))
             .map_err(|error| CoreError::Data(error.to_string()))?;
         hasher.update(settings);
-        let mut add = |rows: &IndexRows| {
-            for row in rows.rows() {
-                hasher.update((row.len() as u64).to_le_bytes());
-                for number in row {
-                    hasher.update(number.to_le_bytes());
-                }
-            }
-        };
-        add(&self.set.sequences);
-        add(&self.set.labels_of_documents);
+        add_rows(&mut hasher, self.set.sequences.rows());
+        add_rows(&mut hasher, self.set.labels_of_documents.rows());
         if let Some(valid) = self.valid {
-            add(&valid.sequences);
-            add(&valid.labels);
+            add_rows(&mut hasher, valid.sequences.rows());
+            add_rows(&mut hasher, valid.labels.rows());
         }
-        let vectors = Path::new(&self.config.vectors.file);
-        if !vectors.as_os_str().is_empty() {
-            add_file(&mut hasher, vectors).map_err(CoreError::read(vectors))?;
+        for path in self.files() {
+            add_file(&mut hasher, &path).map_err(CoreError::read(&path))?;
         }
         let mut text = String::new();
         for byte in hasher.finalize() {
@@ -82,45 +79,117 @@ impl NeuralTrainer<'_> {
         guarded(|| self.train(work, progress))
     }
 
+    /// Pretrained vectors or weights that training starts from.
+    fn files(&self) -> Vec<PathBuf> {
+        match self.config {
+            NeuralConfig::Words(config) if config.vectors.file.is_empty() => Vec::new(),
+            NeuralConfig::Words(config) => vec![PathBuf::from(&config.vectors.file)],
+            NeuralConfig::Pieces(config) => weight_files(Path::new(&config.encoder.folder)),
+        }
+    }
+
     fn train(&self, work: &WorkFolder, progress: &dyn Progress) -> Result<NeuralModel> {
         self.config.validate()?;
-        let device = self.device.open()?;
-        let seed = SeedStream::new(self.config.seed);
+        let seed = SeedStream::new(self.config.seed());
         let (valid, documents) = match self.valid {
             Some(valid) => {
                 let all = (0..self.set.sequences.num_rows() as u32).collect();
                 (valid.clone(), all)
             }
-            None => ValidationDocuments::hold_back(self.set, &self.config.train, seed),
+            None => ValidationDocuments::hold_back(self.set, self.config.train(), seed),
         };
-        let word_vectors = first_vectors(self.set, &self.config.vectors, seed, progress)?;
-        let mut run = Run {
+        let parts = Parts {
             trainer: *self,
-            device,
             valid: &valid,
             documents: &documents,
-            word_vectors: &word_vectors,
             work,
             progress,
-            journal: Journal::new(work.folder()),
         };
-        let num_trees = self.config.plt.as_ref().map_or(1, |plt| plt.num_trees);
-        let trees = (0..num_trees)
-            .map(|tree| run.train_tree(tree, seed.named("tree").child(tree as u64)))
-            .collect::<Result<Vec<_>>>()?;
+        let trained = match self.config {
+            NeuralConfig::Words(config) => parts.train_words(config, seed)?,
+            NeuralConfig::Pieces(config) => parts.train_pieces(config, seed)?,
+        };
         Ok(NeuralModel::new(
             self.config.clone(),
-            self.set.words.clone(),
+            self.set.reader.clone(),
             self.device,
-            trees,
+            trained,
             self.set.space.len(),
         ))
+    }
+}
+
+/// What a run of either family takes.
+struct Parts<'a> {
+    trainer: NeuralTrainer<'a>,
+    valid: &'a ValidationDocuments,
+    /// Numbers of the documents that are trained on.
+    documents: &'a [u32],
+    work: &'a WorkFolder,
+    progress: &'a dyn Progress,
+}
+
+impl Parts<'_> {
+    fn train_words(self, config: &WordConfig, seed: SeedStream) -> Result<TrainedPart> {
+        let set = self.trainer.set;
+        let TextReader::Words(words) = &set.reader else {
+            unreachable!("systems of words read words");
+        };
+        let Sequences::Words(sequences) = &set.sequences else {
+            unreachable!("systems of words read words");
+        };
+        let texts = (words, sequences);
+        let word_vectors = first_vectors(texts, &config.vectors, seed, self.progress)?;
+        let mut run = Run {
+            trainer: self.trainer,
+            config,
+            sequences,
+            device: self.trainer.device.open()?,
+            valid: self.valid,
+            documents: self.documents,
+            word_vectors: &word_vectors,
+            work: self.work,
+            progress: self.progress,
+            journal: Journal::new(self.work.folder()),
+        };
+        let num_trees = config.plt.as_ref().map_or(1, |plt| plt.num_trees);
+        (0..num_trees)
+            .map(|tree| run.train_tree(tree, seed.named("tree").child(tree as u64)))
+            .collect::<Result<_>>()
+            .map(TrainedPart::Trees)
+    }
+
+    fn train_pieces(self, config: &PieceConfig, seed: SeedStream) -> Result<TrainedPart> {
+        config.check_settled()?;
+        let set = self.trainer.set;
+        let architecture = set
+            .architecture
+            .as_ref()
+            .expect("sets of pieces know their encoder");
+        let members = PieceRun {
+            config,
+            architecture,
+            set,
+            device: self.trainer.device,
+            valid: self.valid,
+            documents: self.documents,
+            work: self.work,
+            progress: self.progress,
+            journal: Journal::new(self.work.folder()),
+        }
+        .train(seed)?;
+        Ok(TrainedPart::Members {
+            architecture: architecture.clone(),
+            members,
+        })
     }
 }
 
 /// A run under way.
 struct Run<'a> {
     trainer: NeuralTrainer<'a>,
+    config: &'a WordConfig,
+    sequences: &'a IndexRows,
     device: tch::Device,
     valid: &'a ValidationDocuments,
     /// Numbers of the documents that are trained on.
@@ -162,7 +231,7 @@ impl Run<'_> {
                     Some((train, valid)) => (Some(&train.beams), Some(&valid.beams)),
                     None => (None, None),
                 };
-                let sequences = &self.trainer.set.sequences;
+                let sequences = self.sequences;
                 let train = self.reach(&stage, &network, sequences, train_above)?;
                 let valid = self.reach(&stage, &network, &self.valid.sequences, valid_above)?;
                 above = Some((
@@ -184,7 +253,7 @@ impl Run<'_> {
     /// The tree of the labels, or all of them side by side.
     fn levels(&self, seed: SeedStream) -> Result<Levels> {
         let set = self.trainer.set;
-        let (Some(plt), Some(features)) = (&self.trainer.config.plt, &set.features) else {
+        let (Some(plt), Some(features)) = (&self.config.plt, &set.features) else {
             return Ok(Levels::flat(set.space.len()));
         };
         self.progress.start("label tree", None);
@@ -207,7 +276,7 @@ impl Run<'_> {
         previous: Option<&WordNetwork>,
         above: Option<&(Reached, Reached)>,
     ) -> Result<WordNetwork> {
-        let NeuralTrainer { set, config, .. } = self.trainer;
+        let config = self.config;
         let counts = counts(train_truth, stage.levels.num_items(stage.level));
         let mut network = WordNetwork::new(&NetworkSetup {
             config,
@@ -228,7 +297,7 @@ impl Run<'_> {
         let need = memory_need(&network, config, device);
         memory::check(device, need, &["train.batch_size", "words.max_length"])?;
         let batches = LevelBatches {
-            sequences: &set.sequences,
+            sequences: self.sequences,
             documents: self.documents,
             truth: train_truth,
             choice: above.map(|(train, _)| Choice {
@@ -265,15 +334,15 @@ impl Run<'_> {
             progress: self.progress,
             journal: &mut self.journal,
         }
-        .run(&mut network, &batches, validator)?;
+        .run(&network, &batches, validator)?;
         self.journal.end(outcome.steps, outcome.epochs);
         Ok(network)
     }
 
     /// Levels below the first start from the one above and need less.
     fn train_config(&self, level: usize) -> TrainConfig {
-        let mut config = self.trainer.config.train.clone();
-        if let (Some(plt), 1..) = (&self.trainer.config.plt, level) {
+        let mut config = self.config.train.clone();
+        if let (Some(plt), 1..) = (&self.config.plt, level) {
             config.epochs = plt.lower_epochs;
         }
         config
@@ -287,7 +356,7 @@ impl Run<'_> {
         sequences: &IndexRows,
         above: Option<&Vec<Beam>>,
     ) -> Result<Vec<Beam>> {
-        let keep = self.trainer.config.plt.as_ref().map_or(1, |plt| plt.beam);
+        let keep = self.config.plt.as_ref().map_or(1, |plt| plt.beam);
         let ranker = LevelRanker {
             network,
             levels: stage.levels,
@@ -316,6 +385,29 @@ struct Stage<'a> {
     seed: SeedStream,
 }
 
+/// The weights of an encoder, in whatever files its folder has them.
+fn weight_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = entries
+        .map(|entry| entry.path())
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|suffix| suffix == "safetensors")
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+fn add_rows<'a>(hasher: &mut Sha256, rows: impl Iterator<Item = &'a [u32]>) {
+    for row in rows {
+        hasher.update((row.len() as u64).to_le_bytes());
+        for number in row {
+            hasher.update(number.to_le_bytes());
+        }
+    }
+}
+
 /// Vectors under the same name may be others.
 fn add_file(hasher: &mut Sha256, path: &Path) -> io::Result<()> {
     let mut file = File::open(path)?;
@@ -339,7 +431,7 @@ fn truth_of(levels: &Levels, level: usize, labels: &IndexRows) -> IndexRows {
 }
 
 /// Documents of each item.
-fn counts(truth: &IndexRows, num_items: usize) -> Vec<u32> {
+pub(super) fn counts(truth: &IndexRows, num_items: usize) -> Vec<u32> {
     let mut counts = vec![0; num_items];
     for items in truth.rows() {
         for &item in items {

@@ -1,12 +1,26 @@
-//! From a stream of documents to word sequences, label rows and the label space, in one pass.
+//! From a stream of documents to sequences of words or pieces, label rows and the label space, in one
+//! pass.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use plethora_core::corpus::{Content, Document, Label, LabelSpace, LabelSpaceBuilder};
-use plethora_core::text::{TfIdfBuilder, Words, WordsBuilder};
-use plethora_core::{Error, IndexRows, Result, SparseMatrix};
+use plethora_core::text::{TfIdfBuilder, WordsBuilder};
+use plethora_core::{Error, IndexRows, SparseMatrix};
 
+use super::reader::TextReader;
+use super::sequences::Sequences;
 use crate::config::NeuralConfig;
+use crate::pieces::{PieceCorpusBuilder, Pieces};
+use crate::transformer::Architecture;
+use crate::word_config::WordConfig;
+use crate::{Result, piece_config::PieceConfig};
+
+/// Name of an encoder's own settings in its folder.
+const ARCHITECTURE_FILE_OF_ENCODER: &str = "config.json";
+
+/// Pieces of a document that are kept at most, where the encoder itself knows no limit.
+const MAX_PIECES: usize = 512;
 
 /// Documents whose texts are tokenised together.
 const DOCUMENTS_PER_BATCH: usize = 4096;
@@ -20,14 +34,16 @@ pub struct NeuralSet {
     pub labels_of_documents: IndexRows,
     /// Documents without labels, which were left out.
     pub num_without_labels: u64,
-    /// How texts become word sequences.
-    pub words: Words,
-    /// The words of each document.
-    pub sequences: IndexRows,
-    /// By which labels are grouped, where a tree is wanted.
+    /// How texts become sequences.
+    pub reader: TextReader,
+    /// The words or pieces of each document.
+    pub sequences: Sequences,
+    /// By which labels are grouped, where a tree of words is wanted.
     pub features: Option<SparseMatrix>,
+    /// The encoder that pieces are for.
+    pub architecture: Option<Architecture>,
     /// Seconds of wall time that tokenising took.
-    pub words_s: f64,
+    pub reading_s: f64,
 }
 
 /// Takes documents one by one; texts are tokenised in batches and then forgotten.
@@ -35,25 +51,86 @@ pub struct NeuralSetBuilder {
     space: LabelSpaceBuilder,
     labels_of_documents: IndexRows,
     num_without_labels: u64,
-    words: WordsBuilder,
-    features: Option<TfIdfBuilder>,
+    sequences: SequenceBuilder,
     waiting_texts: Vec<String>,
     time: Duration,
 }
 
-impl NeuralSetBuilder {
-    /// An empty set for a system with these settings.
-    pub fn new(config: &NeuralConfig) -> Result<Self> {
+/// Makes sequences of texts.
+enum SequenceBuilder {
+    Words {
+        words: WordsBuilder,
+        features: Option<TfIdfBuilder>,
+    },
+    Pieces {
+        corpus: PieceCorpusBuilder,
+        max_length: usize,
+        architecture: Architecture,
+    },
+}
+
+impl SequenceBuilder {
+    fn of_words(config: &WordConfig) -> Result<Self> {
         let features = match &config.plt {
             Some(plt) => Some(TfIdfBuilder::new(plt.text.clone())?),
             None => None,
         };
+        Ok(Self::Words {
+            words: WordsBuilder::new(config.words.clone())?,
+            features,
+        })
+    }
+
+    fn of_pieces(config: &PieceConfig, cache: Option<&Path>) -> Result<Self> {
+        let folder = Path::new(&config.encoder.folder);
+        let architecture = Architecture::read(&folder.join(ARCHITECTURE_FILE_OF_ENCODER))?;
+        let pieces = Pieces::open(folder)?;
+        pieces.check_vocabulary(architecture.vocab_size(), folder)?;
+        let limit = architecture.max_length().unwrap_or(MAX_PIECES);
+        let max_length = match config.document.max_length {
+            0 => limit,
+            wanted
+                if architecture
+                    .max_length()
+                    .is_some_and(|limit| wanted > limit) =>
+            {
+                let message = format!("must be at most {limit}, which the encoder has places for");
+                return Err(Error::config("document.max_length", message).into());
+            }
+            wanted => wanted,
+        };
+        Ok(Self::Pieces {
+            corpus: PieceCorpusBuilder::new(pieces, max_length, cache),
+            max_length,
+            architecture,
+        })
+    }
+
+    fn push_batch(&mut self, texts: &[String]) {
+        match self {
+            Self::Words { words, features } => {
+                words.push_batch(texts);
+                if let Some(features) = features {
+                    features.push_batch(texts);
+                }
+            }
+            Self::Pieces { corpus, .. } => corpus.push_batch(texts),
+        }
+    }
+}
+
+impl NeuralSetBuilder {
+    /// An empty set for a system with these settings. Texts that `cache` has the pieces of are not
+    /// cut again.
+    pub fn new(config: &NeuralConfig, cache: Option<&Path>) -> Result<Self> {
         Ok(Self {
             space: LabelSpaceBuilder::default(),
             labels_of_documents: IndexRows::default(),
             num_without_labels: 0,
-            words: WordsBuilder::new(config.words.clone())?,
-            features,
+            sequences: match config {
+                NeuralConfig::Words(config) => SequenceBuilder::of_words(config)?,
+                NeuralConfig::Pieces(config) => SequenceBuilder::of_pieces(config, cache)?,
+            },
             waiting_texts: Vec::new(),
             time: Duration::ZERO,
         })
@@ -67,7 +144,7 @@ impl NeuralSetBuilder {
         }
         let labels = self.space.add(&document);
         let Content::Text(text) = document.content else {
-            return Err(needs_text(&document.id));
+            return Err(needs_text(&document.id).into());
         };
         self.labels_of_documents.push(labels);
         self.waiting_texts.push(text);
@@ -88,14 +165,35 @@ impl NeuralSetBuilder {
             return Err(Error::Data(match self.num_without_labels {
                 0 => "there are no documents to train on".into(),
                 count => format!("none of the {count} documents has a label to train on"),
-            }));
+            })
+            .into());
         }
         self.tokenize_waiting();
         let started = Instant::now();
-        let (words, sequences) = self.words.finish()?;
-        let features = match self.features {
-            Some(features) => Some(features.finish()?.1),
-            None => None,
+        let (reader, sequences, features, architecture) = match self.sequences {
+            SequenceBuilder::Words { words, features } => {
+                let (words, sequences) = words.finish()?;
+                let features = match features {
+                    Some(features) => Some(features.finish()?.1),
+                    None => None,
+                };
+                (
+                    TextReader::Words(words),
+                    Sequences::Words(sequences),
+                    features,
+                    None,
+                )
+            }
+            SequenceBuilder::Pieces {
+                corpus,
+                max_length,
+                architecture,
+            } => {
+                let (pieces, rows) = corpus.finish();
+                tracing::info!("{}", rows.summary());
+                let reader = TextReader::Pieces { pieces, max_length };
+                (reader, Sequences::Pieces(rows), None, Some(architecture))
+            }
         };
         let (space, final_ids) = self.space.finish(vocabulary);
         self.labels_of_documents
@@ -104,19 +202,17 @@ impl NeuralSetBuilder {
             space,
             labels_of_documents: self.labels_of_documents,
             num_without_labels: self.num_without_labels,
-            words,
+            reader,
             sequences,
             features,
-            words_s: (self.time + started.elapsed()).as_secs_f64(),
+            architecture,
+            reading_s: (self.time + started.elapsed()).as_secs_f64(),
         })
     }
 
     fn tokenize_waiting(&mut self) {
         let started = Instant::now();
-        self.words.push_batch(&self.waiting_texts);
-        if let Some(features) = &mut self.features {
-            features.push_batch(&self.waiting_texts);
-        }
+        self.sequences.push_batch(&self.waiting_texts);
         self.waiting_texts.clear();
         self.time += started.elapsed();
     }

@@ -11,7 +11,10 @@ use crate::train::TrainConfig;
 /// Below this number of training documents none are held back: so few would choose by chance.
 const MIN_TO_HOLD_BACK: usize = 200;
 
-/// Word sequences and true labels of documents that are not trained on.
+/// Documents whose texts are tokenised together.
+const DOCUMENTS_PER_BATCH: usize = 1024;
+
+/// Sequences and true labels of documents that are not trained on.
 #[derive(Debug, Clone, Default)]
 pub struct ValidationDocuments {
     pub(crate) sequences: IndexRows,
@@ -19,6 +22,7 @@ pub struct ValidationDocuments {
     /// saw.
     pub(crate) labels: IndexRows,
     unseen: FxHashMap<String, u32>,
+    waiting_texts: Vec<String>,
 }
 
 impl ValidationDocuments {
@@ -32,7 +36,10 @@ impl ValidationDocuments {
         let Content::Text(text) = &document.content else {
             return Err(needs_text(&document.id));
         };
-        self.sequences.push(set.words.sequence(text));
+        self.waiting_texts.push(text.clone());
+        if self.waiting_texts.len() >= DOCUMENTS_PER_BATCH {
+            self.tokenize_waiting(set);
+        }
         let known = set.space.len() as u32;
         let labels: Vec<u32> = document
             .labels
@@ -47,6 +54,19 @@ impl ValidationDocuments {
             .collect();
         self.labels.push(labels);
         Ok(())
+    }
+
+    /// Completes the documents, which are those of `set`.
+    pub fn finish(mut self, set: &NeuralSet) -> Self {
+        self.tokenize_waiting(set);
+        self
+    }
+
+    fn tokenize_waiting(&mut self, set: &NeuralSet) {
+        for row in set.reader.sequences(&self.waiting_texts).rows() {
+            self.sequences.push(row.iter().copied());
+        }
+        self.waiting_texts.clear();
     }
 
     /// True without documents.
@@ -74,9 +94,9 @@ impl ValidationDocuments {
         let mut validation = Self::default();
         for &document in &held {
             let document = document as usize;
-            let copy = |rows: &IndexRows| rows.row(document).to_vec();
-            validation.sequences.push(copy(&set.sequences));
-            validation.labels.push(copy(&set.labels_of_documents));
+            let copy = |row: &[u32]| row.to_vec();
+            validation.sequences.push(copy(set.sequences.row(document)));
+            (validation.labels).push(copy(set.labels_of_documents.row(document)));
         }
         (validation, documents)
     }

@@ -3,26 +3,25 @@
 use std::path::Path;
 
 use plethora_core::text::{WordVectors, Words, train_skip_gram};
-use plethora_core::{Error, Progress, SeedStream};
+use plethora_core::{Error, IndexRows, Progress, SeedStream};
 use tch::{Device, Kind, Tensor};
 
-use super::training_set::NeuralSet;
 use crate::Result;
-use crate::config::{VectorStart, VectorsConfig};
 use crate::start::Start;
+use crate::word_config::{VectorStart, VectorsConfig};
 
 /// Spread of random vectors where no file shows how vectors spread.
 const RANDOM_SPREAD: f64 = 0.3;
 
 /// rows x width: the first vector of each word; that of the padding is zero.
 pub(crate) fn first_vectors(
-    set: &NeuralSet,
+    (words, sequences): (&Words, &IndexRows),
     config: &VectorsConfig,
     seed: SeedStream,
     progress: &dyn Progress,
 ) -> Result<Tensor> {
-    let file = read_file(set, config, progress)?;
-    let shape = [set.words.num_rows() as i64, config.width as i64];
+    let file = read_file(words, sequences, config, progress)?;
+    let shape = [words.num_rows() as i64, config.width as i64];
     let start = Start::seeded(seed.named("word vectors"));
     let mut vectors = match config.start {
         VectorStart::Uniform => start.uniform(&shape, 1.0),
@@ -34,13 +33,13 @@ pub(crate) fn first_vectors(
             let seed = seed.named("skip-gram");
             progress.start("skip-gram word vectors", None);
             let values = train_skip_gram(
-                &set.sequences,
-                set.words.num_rows(),
+                sequences,
+                words.num_rows(),
                 &config.skip_gram,
                 seed,
                 progress,
             )?;
-            progress.finish(&format!("{} words", set.words.vocabulary().len()));
+            progress.finish(&format!("{} words", words.vocabulary().len()));
             Tensor::from_slice(&values).view(shape)
         }
     };
@@ -55,7 +54,8 @@ pub(crate) fn first_vectors(
 }
 
 fn read_file(
-    set: &NeuralSet,
+    words: &Words,
+    sequences: &IndexRows,
     config: &VectorsConfig,
     progress: &dyn Progress,
 ) -> Result<Option<WordVectors>> {
@@ -64,8 +64,8 @@ fn read_file(
     }
     progress.start("word vectors", None);
     let path = Path::new(&config.file);
-    let vectors = WordVectors::read(path, &set.words, Some(config.width)).map_err(with_setting)?;
-    let coverage = vectors.coverage(&set.words, &set.sequences);
+    let vectors = WordVectors::read(path, words, Some(config.width)).map_err(with_setting)?;
+    let coverage = vectors.coverage(words, sequences);
     progress.finish(&format!(
         "{} of {} words, {:.1} % of the text",
         coverage.num_covered,

@@ -180,6 +180,21 @@ impl TrainConfig {
     }
 }
 
+impl TrainConfig {
+    /// As [`validate`](Self::validate), for settings in which some zeros leave a choice.
+    pub(crate) fn validate_with_choices(&self) -> Result<()> {
+        let or_one = |value: f64| if value == 0.0 { 1.0 } else { value };
+        Self {
+            epochs: self.epochs.max(1),
+            batch_size: self.batch_size.max(1),
+            learning_rate: or_one(self.learning_rate),
+            label_rate: or_one(self.label_rate),
+            ..self.clone()
+        }
+        .validate()
+    }
+}
+
 /// Settings that tests change where they need to.
 #[cfg(test)]
 pub(crate) fn example_config() -> TrainConfig {

@@ -15,7 +15,19 @@ pub fn free_bytes(device: Device) -> Option<u64> {
             let of_group = available_in_group(root);
             of_machine.into_iter().chain(of_group).min()
         }
-        Device::Cuda(index) => free_on_gpu(index),
+        Device::Cuda(index) => memory_of_gpu(index).map(|(free, _)| free),
+    }
+}
+
+/// Bytes of a GPU's memory that are in use now. libtorch gives back nothing that it once took, so that
+/// after training this is the most that training took. None on processors.
+pub fn used_bytes(device: Device) -> Option<u64> {
+    match device {
+        Device::Cpu => None,
+        Device::Cuda(index) => {
+            let (free, total) = memory_of_gpu(index)?;
+            Some(total - free)
+        }
     }
 }
 
@@ -129,9 +141,9 @@ fn field(text: &str, name: &str) -> Option<u64> {
     rest.split_whitespace().next()?.parse().ok()
 }
 
-/// Asks the CUDA runtime, which is loaded with libtorch; tch does not have the call.
+/// Free and total bytes. Asks the CUDA runtime, which is loaded with libtorch; tch does not have the call.
 #[cfg(unix)]
-fn free_on_gpu(index: usize) -> Option<u64> {
+fn memory_of_gpu(index: usize) -> Option<(u64, u64)> {
     use std::ffi::c_int;
 
     use libloading::os::unix::{Library, Symbol};
@@ -156,12 +168,12 @@ fn free_on_gpu(index: usize) -> Option<u64> {
         }
         let status = memory(&raw mut free, &raw mut total);
         set_device(before);
-        (status == 0).then_some(free as u64)
+        (status == 0).then_some((free as u64, total as u64))
     }
 }
 
 #[cfg(not(unix))]
-fn free_on_gpu(_index: usize) -> Option<u64> {
+fn memory_of_gpu(_index: usize) -> Option<(u64, u64)> {
     None
 }
 

@@ -33,7 +33,7 @@ pub struct MomentumRule {
 }
 
 impl<'a> MomentumStep<'a> {
-    pub(super) fn new(momenta: &'a TrainedTensors, rate_factor: f64, part: (usize, usize)) -> Self {
+    pub(crate) fn new(momenta: &'a TrainedTensors, rate_factor: f64, part: (usize, usize)) -> Self {
         Self {
             rate_factor,
             is_first: part.0 == 0,

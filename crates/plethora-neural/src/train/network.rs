@@ -25,6 +25,8 @@ pub trait Network {
 pub struct StepPart<'a> {
     /// The batch's share of the step's documents.
     pub scale: f64,
+    /// For random numbers, other ones for each batch.
+    pub seed: i64,
     /// How much of the current pass over the documents lies behind, from 0 to below 1.
     pub epoch_progress: f64,
     /// How tables are changed that the network changes itself.

@@ -92,7 +92,8 @@ impl<'t, 'n, N: Network> TrainingRun<'t, 'n, N> {
     }
 
     fn step(&mut self, batches: &[StepBatch<N::Batch>]) -> Result<()> {
-        tch::manual_seed(self.step_seed());
+        let seed = self.step_seed();
+        tch::manual_seed(seed);
         let (step, rate) = (self.state.step, self.learning_rate(self.state.step));
         let mut gathered = Vec::new();
         for (number, part) in batches.iter().enumerate() {
@@ -100,6 +101,8 @@ impl<'t, 'n, N: Network> TrainingRun<'t, 'n, N> {
             let rate_factor = rate / self.trainer.config.learning_rate;
             let place = StepPart {
                 scale: part.share,
+                // Smaller numbers, so that a network can count on from it.
+                seed: seed.wrapping_add((number as i64) << 32) >> 2,
                 epoch_progress: self.plan.epochs_at(step).fract(),
                 momentum: MomentumStep::new(momenta, rate_factor, (number, batches.len())),
             };

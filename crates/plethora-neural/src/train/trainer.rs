@@ -49,7 +49,7 @@ impl Trainer<'_> {
     /// network, the validator and the journal.
     pub fn run<N: Network, B: BatchMaker<Batch = N::Batch>>(
         self,
-        network: &mut N,
+        network: &N,
         batches: &B,
         validator: Option<&mut dyn Validator<N>>,
     ) -> Result<TrainingOutcome> {

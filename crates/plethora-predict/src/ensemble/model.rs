@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::config::{Combination, EnsembleConfig};
 use super::member_folder::MemberFolder;
-use crate::{Device, Predictor, Prepared};
+use crate::{Compute, Predictor, Prepared};
 
 /// Several models that rank as one.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ struct Vote {
 }
 
 impl EnsembleModel {
-    /// Opens all members of an ensemble with these labels; neural ones compute on `device`.
+    /// Opens all members of an ensemble with these labels; neural ones compute as told.
     ///
     /// # Errors
     /// [`Error::Model`] if a member cannot be opened or does not fit the ensemble;
@@ -45,7 +45,7 @@ impl EnsembleModel {
         folder: &ModelReader,
         details: &ModelDetails,
         labels: &LabelSpace,
-        device: Device,
+        compute: Compute,
     ) -> Result<Self> {
         let config = EnsembleConfig::of(folder)?;
         let members = MemberFolder::all(folder, &config)?
@@ -56,7 +56,7 @@ impl EnsembleModel {
                     let message = "takes other documents than the ensemble";
                     return Err(Error::model(found.folder.folder(), message));
                 }
-                Member::open(found, share, labels, device)
+                Member::open(found, share, labels, compute)
             })
             .collect::<Result<_>>()?;
         Ok(Self { config, members })
@@ -138,8 +138,13 @@ impl EnsembleModel {
 }
 
 impl Member {
-    fn open(found: MemberFolder, share: f64, labels: &LabelSpace, device: Device) -> Result<Self> {
-        let predictor = Predictor::from_folder(&found.folder, device)?;
+    fn open(
+        found: MemberFolder,
+        share: f64,
+        labels: &LabelSpace,
+        compute: Compute,
+    ) -> Result<Self> {
+        let predictor = Predictor::from_folder(&found.folder, compute)?;
         let own = predictor.labels().labels().iter();
         let ensemble_ids = own
             .map(|label| {

@@ -17,7 +17,7 @@ use super::ENSEMBLE;
 use super::config::EnsembleConfig;
 use super::label_union::LabelUnion;
 use super::member_folder::member_name;
-use crate::{Device, Predictor};
+use crate::{Compute, Predictor};
 
 /// What the model folder of an ensemble is made of: models that were opened and fit together.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl EnsembleParts {
             if let Some(first) = members.first() {
                 check_documents(path, &details, first)?;
             }
-            let predictor = Predictor::from_folder(&folder, Device::default())?;
+            let predictor = Predictor::from_folder(&folder, Compute::default())?;
             union.add(predictor.labels());
             members.push(Source { folder, details });
             progress.advance(1);

@@ -145,6 +145,7 @@ impl DemoArgs {
             output: self.dir.join(system),
             config: settings.resolve_alone()?,
             device: Device::default(),
+            piece_cache: None,
             replaces: true,
             resumes: false,
         };

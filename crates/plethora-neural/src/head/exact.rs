@@ -1,0 +1,277 @@
+//! The loss of every label, in runs of labels: logits of one run are there at a time, and its vectors
+//! are changed before the next comes, as Renée and ELMO showed.
+//!
+//! With h the document vector, W and b the vectors and biases of the labels and y the truth, the
+//! gradient of the cross-entropy by a logit is e = sigmoid(W h + b) - y. A run gives e W to the
+//! document vector and e h to its labels; neither needs the other runs.
+
+use std::ops::Range;
+
+use tch::{Device, Kind, Tensor};
+
+use super::LabelFacts;
+use super::bottleneck::Bottleneck;
+use super::label_chunks::{chunk_limit, label_chunks};
+use super::vector_input::{LabelPlaces, Ranked, VectorInput, send_back};
+use crate::parameters::DenseParametersBuilder;
+use crate::start::Start;
+use crate::train::{Learnt, LossScale, MomentumRule, StepPart};
+
+/// Numbers of a run on a GPU (labels x documents, or x width of a label's vector): 512 MiB in
+/// 32 bits, of which a few copies live at a time.
+const RUN_SIZE_GPU: i64 = 1 << 27;
+
+/// As [`RUN_SIZE_GPU`], on a processor, where a run that stays in its caches is the faster one.
+const RUN_SIZE_CPU: i64 = 1 << 20;
+
+/// Every label against the document vector.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ExactConfig {
+    /// Numbers of a label's vector; 0 takes as many as the document vector has.
+    pub(crate) bottleneck: usize,
+    /// Step size of the labels' vectors and biases at its highest.
+    pub(crate) learning_rate: f64,
+    /// Share of their momentum that a step keeps.
+    pub(crate) momentum: f64,
+    /// Share by which a step shrinks their vectors, times the step size.
+    pub(crate) weight_decay: f64,
+    /// Labels that are computed together; 0 chooses by the memory.
+    pub(crate) chunk: usize,
+}
+
+/// All labels, exactly.
+#[derive(Debug)]
+pub(crate) struct Exact {
+    bottleneck: Option<Bottleneck>,
+    num_labels: i64,
+    tables: ExactTables,
+    rule: MomentumRule,
+    chunk: i64,
+}
+
+/// Which tables of the parameters hold the labels.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ExactTables {
+    /// labels x width.
+    pub(crate) vectors: usize,
+    /// labels x 1.
+    pub(crate) biases: usize,
+}
+
+/// What a new head starts from.
+pub(crate) struct ExactSetup<'a> {
+    pub(crate) config: &'a ExactConfig,
+    /// Numbers of a document vector.
+    pub(crate) width: usize,
+    pub(crate) labels: LabelFacts<'a>,
+    pub(crate) tables: ExactTables,
+    pub(crate) device: Device,
+}
+
+/// First values of the tables.
+pub(crate) struct ExactStart {
+    /// labels x width; a view of a single zero on the device, so that it takes no memory.
+    pub(crate) vectors: Tensor,
+    /// labels x 1.
+    pub(crate) biases: Tensor,
+}
+
+/// The labels and what is needed to learn, in a step.
+struct Step<'a> {
+    /// documents x width.
+    hidden: Tensor,
+    /// The same times what the loss of a label counts in the step.
+    scaled_hidden: Tensor,
+    share: f64,
+    targets: &'a LabelPlaces,
+    part: &'a StepPart<'a>,
+    vectors: &'a Tensor,
+    biases: &'a Tensor,
+}
+
+impl Exact {
+    /// A fresh head, and the first values of its tables.
+    pub(crate) fn new(
+        setup: &ExactSetup<'_>,
+        builder: &mut DenseParametersBuilder,
+        start: Start,
+    ) -> (Self, ExactStart) {
+        let config = setup.config;
+        let num_labels = setup.labels.train_counts.len() as i64;
+        let (bottleneck, width) = match config.bottleneck {
+            0 => (None, setup.width),
+            narrow => {
+                let bottleneck = Bottleneck::new(setup.width, narrow, builder, start);
+                (Some(bottleneck), narrow)
+            }
+        };
+        let head = Self {
+            bottleneck,
+            num_labels,
+            tables: setup.tables,
+            rule: MomentumRule {
+                rate: config.learning_rate,
+                momentum: config.momentum,
+                weight_decay: config.weight_decay,
+            },
+            chunk: config.chunk as i64,
+        };
+        let zero = Tensor::zeros([1, 1], (Kind::Float, setup.device));
+        let first = ExactStart {
+            vectors: zero.expand([num_labels, width as i64], false),
+            biases: setup.labels.log_odds().unsqueeze(1),
+        };
+        (head, first)
+    }
+
+    /// Computes the loss of all labels, changes the labels' tables by the step's momentum, adds
+    /// the gradients of `step.scale` times the loss to those of the bottleneck, and sends those of
+    /// the vector back through the encoder. The loss is summed or averaged over labels by `scale`,
+    /// and averaged over documents.
+    pub(crate) fn learn(
+        &self,
+        input: &VectorInput<'_>,
+        targets: &LabelPlaces,
+        step: &StepPart<'_>,
+        scale: LossScale,
+    ) -> Learnt {
+        let hidden = self.hidden(input);
+        let per_document = match scale {
+            LossScale::Sum => 1,
+            LossScale::Mean => self.num_labels,
+        };
+        let share = 1.0 / (targets.num_documents() as i64 * per_document) as f64;
+        let (loss, gradient) = tch::no_grad(|| {
+            let hidden = hidden.detach();
+            let step = Step {
+                scaled_hidden: &hidden * (share * step.scale),
+                share: share * step.scale,
+                hidden,
+                targets,
+                part: step,
+                vectors: input.parameters.tables[self.tables.vectors].values(),
+                biases: input.parameters.tables[self.tables.biases].values(),
+            };
+            let mut loss = Tensor::zeros([], (Kind::Float, step.hidden.device()));
+            let mut gradient = step.hidden.zeros_like().to_kind(Kind::Float);
+            for chunk in self.chunks(&step.hidden) {
+                self.learn_chunk(&step, &chunk, &mut loss, &mut gradient);
+            }
+            (loss * share, gradient * step.share)
+        });
+        send_back(&[(hidden, gradient)]);
+        Learnt {
+            loss,
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds the loss of a run and its part of the gradient of the narrow vector, both before their
+    /// share, then changes the run's labels.
+    fn learn_chunk(
+        &self,
+        step: &Step<'_>,
+        chunk: &Range<i64>,
+        loss: &mut Tensor,
+        gradient: &mut Tensor,
+    ) {
+        let part = |tensor: &Tensor| tensor.narrow(0, chunk.start, chunk.end - chunk.start);
+        let vectors = part(step.vectors).to_kind(step.hidden.kind());
+        let mut logits = product(&step.hidden, &vectors.tr());
+        let _ = logits.g_add_(&part(step.biases).tr());
+        let positives = positives_of(step.targets, chunk);
+        *loss += logits.softplus().sum(Kind::Float);
+        *loss -= logits
+            .view([-1])
+            .index_select(0, &positives)
+            .sum(Kind::Float);
+        let errors = logits.sigmoid_();
+        let minus = errors.new_full(positives.size(), -1.0, (Kind::Float, errors.device()));
+        let _ = errors.view([-1]).index_add_(0, &positives, &minus);
+        let small_errors = errors.to_kind(step.hidden.kind());
+        *gradient += product(&small_errors, &vectors);
+        let momentum = &step.part.momentum;
+        if let Some(momenta) = momentum.momentum_of(self.tables.vectors) {
+            let of_vectors = small_errors.tr().matmul(&step.scaled_hidden);
+            momentum.apply(&self.rule, part(step.vectors), part(momenta), &of_vectors);
+        }
+        if let Some(momenta) = momentum.momentum_of(self.tables.biases) {
+            let of_biases = errors.sum_dim_intlist(0, false, Kind::Float) * step.share;
+            let rule = MomentumRule {
+                weight_decay: 0.0,
+                ..self.rule
+            };
+            let of_biases = of_biases.unsqueeze(1);
+            momentum.apply(&rule, part(step.biases), part(momenta), &of_biases);
+        }
+    }
+
+    /// The best `keep` labels of each document.
+    ///
+    /// # Shapes
+    /// Gives documents x `keep`, or x labels where these are fewer.
+    pub(crate) fn rank(&self, input: &VectorInput<'_>, keep: usize) -> Ranked {
+        let _no_grad = tch::no_grad_guard();
+        let keep = (keep as i64).min(self.num_labels);
+        let vectors = input.parameters.tables[self.tables.vectors].values();
+        let biases = input.parameters.tables[self.tables.biases].values();
+        // Labels in other numbers would cost more to make than they save.
+        let hidden = self.hidden(input).to_kind(vectors.kind());
+        let best = self
+            .chunks(&hidden)
+            .map(|chunk| {
+                let part = |tensor: &Tensor| tensor.narrow(0, chunk.start, chunk.end - chunk.start);
+                let mut logits = hidden.matmul(&part(vectors).tr()).to_kind(Kind::Float);
+                let _ = logits.g_add_(&part(biases).tr());
+                let labels =
+                    Tensor::arange_start(chunk.start, chunk.end, (Kind::Int64, logits.device()));
+                Ranked::best_of(&logits, &labels, keep)
+            })
+            .reduce(|best, other| best.merge(&other, keep))
+            .expect("a data set has labels");
+        Ranked {
+            log_scores: best.log_scores.log_sigmoid(),
+            labels: best.labels,
+        }
+    }
+
+    /// # Shapes
+    /// Gives documents x width of a label's vector.
+    fn hidden(&self, input: &VectorInput<'_>) -> Tensor {
+        match &self.bottleneck {
+            Some(bottleneck) => bottleneck.forward(&input.parameters.dense, input.vector),
+            None => input.vector.shallow_clone(),
+        }
+    }
+
+    /// Runs of labels that are computed together.
+    fn chunks(&self, hidden: &Tensor) -> impl Iterator<Item = Range<i64>> + use<> {
+        let limit = match self.chunk {
+            0 => {
+                let widest = hidden.size()[0].max(hidden.size()[1]);
+                chunk_limit(widest, RUN_SIZE_GPU, RUN_SIZE_CPU, hidden.device())
+            }
+            chunk => chunk,
+        };
+        label_chunks(self.num_labels, limit)
+    }
+}
+
+/// The places of a run's positives in its matrix of documents x labels, read row by row. Positives are
+/// sorted by label, so that those of a run lie side by side and the device is not waited for.
+fn positives_of(targets: &LabelPlaces, chunk: &Range<i64>) -> Tensor {
+    let labels = targets.labels_on_host();
+    let before = |end: i64| labels.partition_point(|&label| i64::from(label) < end) as i64;
+    let (start, end) = (before(chunk.start), before(chunk.end));
+    let part = |tensor: &Tensor| tensor.narrow(0, start, end - start);
+    let length = chunk.end - chunk.start;
+    part(&targets.documents()) * length + part(&targets.labels()) - chunk.start
+}
+
+/// A product in 32 bits, of factors in fewer where they are so.
+fn product(left: &Tensor, right: &Tensor) -> Tensor {
+    left.matmul(right).to_kind(Kind::Float)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,142 @@
+//! How much memory training a network of pieces will take, told before anything is allocated.
+
+use tch::Kind;
+
+use crate::Device;
+use crate::piece_config::{HeadForm, PieceConfig};
+use crate::train::Averaging;
+use crate::transformer::Architecture;
+
+/// Settings that lower the need.
+pub(crate) const MEMORY_SETTINGS: [&str; 3] =
+    ["train.batch_size", "document.max_length", "head.bottleneck"];
+
+/// Numbers that a layer keeps of a piece for the way back, for each of its state's: queries, keys,
+/// values, what attention gives, both sums and norms, the inner layer before and after its
+/// activation, and what dropout left out.
+const KEPT_PER_STATE: usize = 22;
+
+/// Copies of a matrix documents x labels: scores, truth, loss and gradient, in 32 bits.
+const COPIES_OF_SCORES: usize = 4;
+
+/// Scores that are computed together where labels come in chunks.
+const SCORES_PER_CHUNK: usize = 1 << 25;
+
+/// Libraries, and what the allocator cannot use again.
+const RESERVE: u64 = 1 << 29;
+
+/// What the need follows from.
+pub(crate) struct PieceSizes<'a> {
+    pub(crate) config: &'a PieceConfig,
+    pub(crate) architecture: &'a Architecture,
+    pub(crate) num_labels: usize,
+    /// Zero in other forms than the clustered.
+    pub(crate) num_clusters: usize,
+    /// Of numbers that are computed with.
+    pub(crate) kind: Kind,
+}
+
+impl PieceSizes<'_> {
+    /// Bytes that training takes on its device at most, about.
+    pub(crate) fn bytes(&self, device: Device) -> u64 {
+        let dense = (self.encoder_weights() + self.head_weights()) * self.copies_of_dense(device);
+        let tables = self.table_weights() * self.copies_of_table(device);
+        let reserve = if device == Device::Cpu { 0 } else { RESERVE };
+        (dense + tables + self.activations() + self.scores()) as u64 + reserve
+    }
+
+    /// Bytes of a dense weight: value, gradient, two moments, averages, and copies to compute with.
+    fn copies_of_dense(&self, device: Device) -> usize {
+        let computed = match self.kind {
+            Kind::Float => 0,
+            kind => 2 * kind.elt_size_in_bytes(),
+        };
+        16 + self.averages() + best_weights(device) + computed
+    }
+
+    /// Bytes of a label's number in a table: value, moments and averages.
+    fn copies_of_table(&self, device: Device) -> usize {
+        let moments = match self.config.head.form {
+            HeadForm::Exact => 4,
+            _ => 8,
+        };
+        4 + moments + self.averages() + best_weights(device)
+    }
+
+    fn averages(&self) -> usize {
+        // Swapping an average in takes another copy for a moment.
+        match self.config.train.averaging {
+            Averaging::None => 0,
+            _ => 8,
+        }
+    }
+
+    fn encoder_weights(&self) -> usize {
+        let width = self.architecture.width();
+        let positions = self.architecture.max_length().unwrap_or(0);
+        let inner = self.architecture.inner_width();
+        let of_layer = 4 * width * width + 2 * width * inner;
+        self.architecture.num_layers() * of_layer
+            + (self.architecture.vocab_size() + positions) * width
+    }
+
+    fn vector_width(&self) -> usize {
+        self.config.encoder.layers * self.architecture.width()
+    }
+
+    fn head_weights(&self) -> usize {
+        let width = self.vector_width();
+        let bottleneck = self.config.head.bottleneck * width;
+        match self.config.head.form {
+            HeadForm::Clustered => self.num_clusters * width + bottleneck,
+            HeadForm::Exact => bottleneck,
+            HeadForm::Flat | HeadForm::Auto => self.num_labels * width,
+        }
+    }
+
+    fn table_weights(&self) -> usize {
+        let width = match self.config.head.bottleneck {
+            0 => self.vector_width(),
+            bottleneck => bottleneck,
+        };
+        match self.config.head.form {
+            HeadForm::Clustered | HeadForm::Exact => self.num_labels * width,
+            HeadForm::Flat | HeadForm::Auto => 0,
+        }
+    }
+
+    fn activations(&self) -> usize {
+        let train = &self.config.train;
+        let places = train.batch_size * self.config.document.max_length;
+        let (layers, width) = (self.architecture.num_layers(), self.architecture.width());
+        let inner = 2 * self.architecture.inner_width();
+        let of_layer = places * (KEPT_PER_STATE * width / 2 + inner);
+        let numbers = if self.config.encoder.checkpointing {
+            2 * of_layer + layers * places * width
+        } else {
+            (layers + 1) * of_layer
+        };
+        let bias = if self.architecture.has_attention_bias() {
+            // The bias of each pair of pieces, its gradient, and their sum.
+            3 * places * self.config.document.max_length * self.architecture.num_heads()
+        } else {
+            0
+        };
+        (numbers + bias) * self.kind.elt_size_in_bytes()
+    }
+
+    fn scores(&self) -> usize {
+        let batch = self.config.train.batch_size;
+        let scores = match self.config.head.form {
+            HeadForm::Flat | HeadForm::Auto => batch * self.num_labels,
+            HeadForm::Clustered => (batch * self.num_labels).min(4 * SCORES_PER_CHUNK),
+            HeadForm::Exact => (batch * self.num_labels).min(SCORES_PER_CHUNK),
+        };
+        scores * COPIES_OF_SCORES * 4
+    }
+}
+
+/// The best weights so far are kept in the main memory.
+fn best_weights(device: Device) -> usize {
+    if device == Device::Cpu { 4 } else { 0 }
+}

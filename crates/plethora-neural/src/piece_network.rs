@@ -1,0 +1,258 @@
+//! A network from pieces to labels: a pretrained transformer and a head over document vectors.
+
+use std::cell::Cell;
+
+use tch::{Device, Kind, Tensor};
+
+use crate::Result;
+use crate::guard::guarded;
+use crate::head::{
+    AllLabels, Clustered, ClusteredConfig, ClusteredSetup, Clusters, Exact, ExactConfig,
+    ExactSetup, ExactTables, LabelFacts, Phase, Ranked, VectorInput,
+};
+use crate::parameters::{DenseParametersBuilder, Parameters, RowTable};
+use crate::piece_batch::{PieceBatch, PiecesOnDevice};
+use crate::piece_config::{HeadForm, PieceConfig};
+use crate::start::Start;
+use crate::train::{Learnt, LossScale, Network, StepPart};
+use crate::transformer::{Architecture, PieceInput, Transformer, Weights};
+
+/// Tables of the exact form among those of the parameters.
+const EXACT_TABLES: ExactTables = ExactTables {
+    vectors: 0,
+    biases: 1,
+};
+/// The table of label vectors of the clustered form.
+const LABEL_TABLE: usize = 0;
+
+/// Pieces in, scores of labels out.
+#[derive(Debug)]
+pub(crate) struct PieceNetwork {
+    parameters: Parameters,
+    encoder: Transformer,
+    head: PieceHead,
+    dropout: f64,
+    dropout_share: f64,
+    device: Device,
+    loss: LossScale,
+    phase: Cell<Phase>,
+}
+
+/// From document vectors to labels. A new one is one more arm.
+#[derive(Debug)]
+enum PieceHead {
+    Flat(AllLabels),
+    Clustered(Clustered),
+    Exact(Exact),
+}
+
+/// What a new network starts from.
+pub(crate) struct PieceSetup<'a> {
+    pub(crate) config: &'a PieceConfig,
+    pub(crate) architecture: &'a Architecture,
+    pub(crate) weights: Weights<'a>,
+    pub(crate) labels: LabelFacts<'a>,
+    /// The groups of labels and the documents of each, in the clustered form.
+    pub(crate) clusters: Option<(&'a Clusters, LabelFacts<'a>)>,
+    pub(crate) device: Device,
+    /// Of numbers that are computed with.
+    pub(crate) kind: Kind,
+    pub(crate) start: Start,
+}
+
+impl PieceNetwork {
+    pub(crate) fn new(setup: &PieceSetup<'_>) -> Result<Self> {
+        let PieceSetup { config, device, .. } = *setup;
+        let mut builder = DenseParametersBuilder::default();
+        let encoder = Transformer::new(
+            setup.architecture,
+            &config.encoder,
+            &mut builder,
+            setup.weights,
+        )?;
+        let (head, tables) = PieceHead::new(setup, encoder.width(), &mut builder);
+        Ok(Self {
+            parameters: Parameters {
+                dense: builder.finish_in(device, setup.kind),
+                tables,
+            },
+            encoder,
+            head,
+            dropout: config.document.dropout,
+            dropout_share: config.document.dropout_share,
+            device,
+            loss: config.train.loss,
+            phase: Cell::new(Phase::Joint),
+        })
+    }
+
+    /// What the next steps train.
+    pub(crate) fn set_phase(&self, phase: Phase) {
+        self.phase.set(phase);
+    }
+
+    pub(crate) fn device(&self) -> Device {
+        self.device
+    }
+
+    /// Makes what is computed with what the weights are now; wanted before ranking, where they have
+    /// changed.
+    pub(crate) fn refresh(&self) {
+        self.parameters.dense.refresh();
+    }
+
+    /// Gives up what only training needs.
+    pub(crate) fn freeze(&mut self) {
+        self.parameters.dense.freeze();
+    }
+
+    /// The best labels of each document, through so many clusters where there are some.
+    pub(crate) fn rank(&self, batch: &PieceBatch, beam: usize, keep: usize) -> Result<Ranked> {
+        guarded(|| {
+            tch::no_grad(|| {
+                let pieces = batch.to_device(self.device);
+                let vector = self.vector(&pieces);
+                let input = VectorInput {
+                    parameters: &self.parameters,
+                    vector: &vector,
+                };
+                Ok(match &self.head {
+                    PieceHead::Flat(head) => head.rank(&input, keep),
+                    PieceHead::Clustered(head) => head.rank(&input, beam, keep),
+                    PieceHead::Exact(head) => head.rank(&input, keep),
+                })
+            })
+        })
+    }
+
+    /// documents x width, with nothing left out.
+    fn vector(&self, pieces: &PiecesOnDevice) -> Tensor {
+        let input = input(pieces, false, 0);
+        self.encoder.forward(&self.parameters.dense, &input).vector
+    }
+
+    fn learn_labels(&self, vector: &Tensor, batch: &PieceBatch, step: &StepPart<'_>) -> Learnt {
+        let targets = batch
+            .targets
+            .as_ref()
+            .expect("batches to learn from have targets")
+            .to_device(self.device);
+        let input = VectorInput {
+            parameters: &self.parameters,
+            vector,
+        };
+        match &self.head {
+            PieceHead::Flat(head) => head.learn_places(&input, &targets, step, self.loss),
+            PieceHead::Clustered(head) => {
+                head.learn(&input, &targets, step, self.loss, self.phase.get())
+            }
+            PieceHead::Exact(head) => head.learn(&input, &targets, step, self.loss),
+        }
+    }
+}
+
+impl PieceHead {
+    /// The head that the settings ask for, and its tables.
+    fn new(
+        setup: &PieceSetup<'_>,
+        width: usize,
+        builder: &mut DenseParametersBuilder,
+    ) -> (Self, Vec<RowTable>) {
+        let PieceSetup { config, device, .. } = *setup;
+        let (head, labels) = (&config.head, &setup.labels);
+        let start = setup.start.named("head");
+        match (head.form, &setup.clusters) {
+            (HeadForm::Clustered, Some((clusters, counts))) => {
+                let setup = ClusteredSetup {
+                    config: &ClusteredConfig {
+                        bottleneck: head.bottleneck,
+                        activation: head.activation,
+                        beam: config.clusters.beam,
+                    },
+                    width,
+                    clusters,
+                    counts: *counts,
+                    table: LABEL_TABLE,
+                    device,
+                };
+                let (head, rows) = Clustered::new(&setup, builder, start);
+                let table =
+                    rows.map(|rows| RowTable::new("labels", &rows, true, device).of_labels());
+                (Self::Clustered(head), table.into_iter().collect())
+            }
+            (HeadForm::Exact, _) => {
+                let settings = ExactConfig {
+                    bottleneck: head.bottleneck,
+                    learning_rate: head.label_learning_rate,
+                    momentum: head.label_momentum,
+                    weight_decay: head.label_weight_decay,
+                    chunk: config.train.label_chunk,
+                };
+                let setup = ExactSetup {
+                    config: &settings,
+                    width,
+                    labels: *labels,
+                    tables: EXACT_TABLES,
+                    device,
+                };
+                let (head, first) = Exact::new(&setup, builder, start);
+                let table = |name: &str, values: &Tensor| {
+                    RowTable::new(name, values, true, device)
+                        .of_labels()
+                        .changed_in_passing()
+                };
+                let tables = vec![
+                    table("labels", &first.vectors),
+                    table("label_bias", &first.biases),
+                ];
+                (Self::Exact(head), tables)
+            }
+            _ => (
+                Self::Flat(AllLabels::over_vectors(width, labels, builder)),
+                Vec::new(),
+            ),
+        }
+    }
+}
+
+impl Network for PieceNetwork {
+    type Batch = PieceBatch;
+
+    fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    fn learn(&self, batch: &PieceBatch, step: &StepPart<'_>) -> Result<Learnt> {
+        guarded(|| {
+            let dense = &self.parameters.dense;
+            dense.refresh();
+            let pieces = batch.to_device(self.device);
+            let is_training = step.epoch_progress < self.dropout_share;
+            if self.phase.get() == Phase::Rank {
+                // The encoder rests: its vectors are those of prediction.
+                let vector = tch::no_grad(|| self.vector(&pieces));
+                let vector = vector.dropout(self.dropout, is_training);
+                let learnt = self.learn_labels(&vector, batch, step);
+                dense.collect();
+                return Ok(learnt);
+            }
+            let input = input(&pieces, is_training, step.seed);
+            let trace = self.encoder.forward(dense, &input);
+            let vector = trace.vector.dropout(self.dropout, is_training);
+            let learnt = self.learn_labels(&vector, batch, step);
+            self.encoder.backward(dense, &input, trace);
+            dense.collect();
+            Ok(learnt)
+        })
+    }
+}
+
+fn input(pieces: &PiecesOnDevice, is_training: bool, seed: i64) -> PieceInput<'_> {
+    PieceInput {
+        ids: &pieces.ids,
+        lengths: &pieces.lengths,
+        mask: pieces.mask.as_ref(),
+        is_training,
+        seed,
+    }
+}

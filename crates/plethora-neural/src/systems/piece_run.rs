@@ -1,0 +1,215 @@
+//! Training a system of pieces: one network, or one for each clustering of the labels.
+
+use std::path::Path;
+
+use plethora_core::artifact::WorkFolder;
+use plethora_core::tree::{build, label_features};
+use plethora_core::{Progress, SeedStream};
+
+use super::journal::Journal;
+use super::piece_batches::PieceBatches;
+use super::piece_features::piece_features;
+use super::piece_validator::PieceValidator;
+use super::trainer::counts;
+use super::training_set::NeuralSet;
+use super::validation_documents::ValidationDocuments;
+use crate::head::{Clusters, LabelFacts, Negatives, Phase};
+use crate::piece_batch::Cut;
+use crate::piece_config::{HeadForm, PieceConfig};
+use crate::piece_memory::{MEMORY_SETTINGS, PieceSizes};
+use crate::piece_network::{PieceNetwork, PieceSetup};
+use crate::precision::compute_kind;
+use crate::start::Start;
+use crate::train::{TrainConfig, Trainer, Validator, memory};
+use crate::transformer::{Architecture, DocumentPiece, Weights};
+use crate::{Device, Result};
+
+/// A trained network and the clusters it was trained with.
+#[derive(Debug)]
+pub(crate) struct PieceMember {
+    pub(crate) clusters: Option<Clusters>,
+    pub(crate) network: PieceNetwork,
+}
+
+/// A run under way.
+pub(super) struct PieceRun<'a> {
+    pub(super) config: &'a PieceConfig,
+    pub(super) architecture: &'a Architecture,
+    pub(super) set: &'a NeuralSet,
+    pub(super) device: Device,
+    pub(super) valid: &'a ValidationDocuments,
+    /// Numbers of the documents that are trained on.
+    pub(super) documents: &'a [u32],
+    pub(super) work: &'a WorkFolder,
+    pub(super) progress: &'a dyn Progress,
+    pub(super) journal: Journal<'a>,
+}
+
+/// A part of training, with a name of its own.
+struct Stage<'a> {
+    name: &'a str,
+    phase: Phase,
+    train: TrainConfig,
+    seed: SeedStream,
+}
+
+impl PieceRun<'_> {
+    pub(super) fn train(&mut self, seed: SeedStream) -> Result<Vec<PieceMember>> {
+        let is_clustered = self.config.head.form == HeadForm::Clustered;
+        let num_members = if is_clustered {
+            self.config.clusters.num_clusterings
+        } else {
+            1
+        };
+        (0..num_members)
+            .map(|member| self.train_member(member, seed.named("member").child(member as u64)))
+            .collect()
+    }
+
+    fn train_member(&mut self, member: usize, seed: SeedStream) -> Result<PieceMember> {
+        let clusters = match self.config.head.form {
+            HeadForm::Clustered => Some(self.clusters(seed)?),
+            _ => None,
+        };
+        let network = self.network(clusters.as_ref(), seed)?;
+        let train = &self.config.train;
+        let name = format!("member-{member}");
+        let is_static = clusters.is_some() && self.config.head.negatives == Negatives::Static;
+        if is_static {
+            self.train_stage(
+                &network,
+                &Stage {
+                    name: &format!("{name}.clusters"),
+                    phase: Phase::Recall,
+                    train: train.clone(),
+                    seed: seed.named("clusters"),
+                },
+            )?;
+            // Decay alone would move what is at rest.
+            let at_rest = TrainConfig {
+                weight_decay: 0.0,
+                ..train.clone()
+            };
+            self.train_stage(
+                &network,
+                &Stage {
+                    name: &format!("{name}.labels"),
+                    phase: Phase::Rank,
+                    train: at_rest,
+                    seed: seed.named("labels"),
+                },
+            )?;
+        } else {
+            self.train_stage(
+                &network,
+                &Stage {
+                    name: &name,
+                    phase: Phase::Joint,
+                    train: train.clone(),
+                    seed: seed.named("training"),
+                },
+            )?;
+        }
+        network.refresh();
+        Ok(PieceMember { clusters, network })
+    }
+
+    /// Labels grouped by the pieces of their documents.
+    fn clusters(&self, seed: SeedStream) -> Result<Clusters> {
+        self.progress.start("label clusters", None);
+        let set = self.set;
+        let features = piece_features(set.sequences.rows(), self.architecture.vocab_size());
+        let documents_of_labels = set.labels_of_documents.transpose(set.space.len());
+        let tree = &self.config.clusters.tree;
+        let vectors = label_features(&features, &documents_of_labels, tree.max_label_features);
+        let clusters = Clusters::of_tree(&build(&vectors, &set.space, tree, seed)?);
+        self.progress.finish(&format!(
+            "{} clusters of {} labels",
+            clusters.num_clusters(),
+            set.space.len()
+        ));
+        Ok(clusters)
+    }
+
+    fn network(&self, clusters: Option<&Clusters>, seed: SeedStream) -> Result<PieceNetwork> {
+        let device = self.device.open()?;
+        let kind = compute_kind(self.config.train.precision, device);
+        let sizes = PieceSizes {
+            config: self.config,
+            architecture: self.architecture,
+            num_labels: self.set.space.len(),
+            num_clusters: clusters.map_or(0, Clusters::num_clusters),
+            kind,
+        };
+        memory::check(self.device, sizes.bytes(self.device), &MEMORY_SETTINGS)?;
+        let labels = &self.set.labels_of_documents;
+        let counts = counts(labels, self.set.space.len());
+        let num_documents = labels.num_rows() as u64;
+        let cluster_counts = clusters.map(|clusters| clusters.count_documents(labels.rows()));
+        let facts = |train_counts| LabelFacts {
+            train_counts,
+            num_documents,
+        };
+        PieceNetwork::new(&PieceSetup {
+            config: self.config,
+            architecture: self.architecture,
+            weights: Weights::Folder(Path::new(&self.config.encoder.folder)),
+            labels: facts(&counts),
+            clusters: clusters.zip(cluster_counts.as_deref().map(facts)),
+            device,
+            kind,
+            start: Start::seeded(seed.named("network")),
+        })
+    }
+
+    fn train_stage(&mut self, network: &PieceNetwork, stage: &Stage<'_>) -> Result<()> {
+        network.set_phase(stage.phase);
+        let batches = PieceBatches {
+            sequences: &self.set.sequences,
+            cut: cut(self.config, self.architecture, network.device()),
+            documents: self.documents,
+            labels: &self.set.labels_of_documents,
+            device: network.device(),
+        };
+        let mut piece_validator = PieceValidator {
+            sequences: &self.valid.sequences,
+            labels: &self.valid.labels,
+            num_labels: self.set.space.len(),
+            cut: cut(self.config, self.architecture, network.device()),
+            beam: self.config.predict_beam(),
+        };
+        // Before labels have been learnt there is nothing to choose by.
+        let validator: Option<&mut dyn Validator<PieceNetwork>> =
+            if self.valid.is_empty() || stage.phase == Phase::Recall {
+                None
+            } else {
+                Some(&mut piece_validator)
+            };
+        let prefix = if stage.name == "member-0" {
+            String::new()
+        } else {
+            format!("{}/", stage.name)
+        };
+        self.journal.begin(prefix);
+        let outcome = Trainer {
+            config: &stage.train,
+            seed: stage.seed,
+            work: self.work,
+            name: stage.name,
+            progress: self.progress,
+            journal: &mut self.journal,
+        }
+        .run(network, &batches, validator)?;
+        self.journal.end(outcome.steps, outcome.epochs);
+        Ok(())
+    }
+}
+
+/// How a system cuts documents that are too long, for batches on a device.
+pub(super) fn cut(config: &PieceConfig, architecture: &Architecture, device: tch::Device) -> Cut {
+    let num_at_end = match architecture.document_piece() {
+        DocumentPiece::First => 1,
+        DocumentPiece::Last => 2,
+    };
+    Cut::new(config.document.max_length, num_at_end, device)
+}

@@ -1,0 +1,38 @@
+//! How well a network of pieces ranks labels for documents it was not trained on.
+
+use plethora_core::{IndexRows, LabelId};
+
+use super::level_validator::{DEPTH, validation};
+use super::piece_ranker::PieceRanker;
+use crate::Result;
+use crate::piece_batch::Cut;
+use crate::piece_network::PieceNetwork;
+use crate::train::{Validation, Validator};
+
+/// Ranks validation documents.
+pub(crate) struct PieceValidator<'a> {
+    pub(crate) sequences: &'a IndexRows,
+    /// True labels.
+    pub(crate) labels: &'a IndexRows,
+    pub(crate) num_labels: usize,
+    pub(crate) cut: Cut,
+    pub(crate) beam: usize,
+}
+
+impl Validator<PieceNetwork> for PieceValidator<'_> {
+    fn validate(&mut self, network: &PieceNetwork) -> Result<Validation> {
+        network.refresh();
+        let ranker = PieceRanker {
+            network,
+            cut: self.cut,
+            beam: self.beam,
+            keep: DEPTH,
+        };
+        let rankings = ranker.rank(self.sequences)?;
+        let truths = self.labels.rows().map(|labels| {
+            let labels = labels.iter().map(|&label| LabelId(label));
+            labels.collect::<Vec<_>>()
+        });
+        validation(self.num_labels, truths.zip(rankings))
+    }
+}

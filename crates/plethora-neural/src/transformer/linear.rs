@@ -1,0 +1,66 @@
+//! The two things that layers are made of.
+
+use tch::Tensor;
+
+use crate::parameters::{DenseParameters, ParameterId};
+
+/// A product with a matrix of outputs x inputs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Linear {
+    pub(super) weight: ParameterId,
+    pub(super) bias: Option<ParameterId>,
+}
+
+impl Linear {
+    pub(super) fn apply(self, parameters: &DenseParameters, input: &Tensor) -> Tensor {
+        let bias = self.bias.map(|bias| parameters.computed(bias));
+        input.linear(parameters.computed(self.weight), bias)
+    }
+
+    /// The matrix and bias cut into layers of their own with so many outputs each.
+    pub(super) fn parts(
+        self,
+        parameters: &DenseParameters,
+        outputs: &[i64],
+    ) -> Vec<(Tensor, Option<Tensor>)> {
+        let split = |id| parameters.computed(id).split_with_sizes(outputs, 0);
+        let weights = split(self.weight);
+        match self.bias {
+            Some(bias) => {
+                let biases = split(bias).into_iter().map(Some);
+                weights.into_iter().zip(biases).collect()
+            }
+            None => weights.into_iter().map(|weight| (weight, None)).collect(),
+        }
+    }
+}
+
+/// Brings the numbers of each piece to mean 0 and variance 1, then scales and shifts them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Norm {
+    pub(super) weight: ParameterId,
+    pub(super) bias: ParameterId,
+    pub(super) width: i64,
+    pub(super) eps: f64,
+}
+
+impl Norm {
+    pub(super) fn apply(self, parameters: &DenseParameters, input: &Tensor) -> Tensor {
+        input.layer_norm(
+            [self.width],
+            Some(parameters.computed(self.weight)),
+            Some(parameters.computed(self.bias)),
+            self.eps,
+            true,
+        )
+    }
+}
+
+/// Dropout where it does something: otherwise it would cost an operation.
+pub(super) fn dropped(states: Tensor, share: f64) -> Tensor {
+    if share > 0.0 {
+        states.dropout(share, true)
+    } else {
+        states
+    }
+}

@@ -1,0 +1,36 @@
+//! Pretrained transformer encoders from Hugging Face folders: from the pieces of documents to a
+//! vector a document. All five architectures are the same layers with other positions, names and
+//! small habits, so there is one [`Transformer`] and a file for each thing that differs.
+//!
+//! **A new architecture** is an arm of [`ArchitectureKind`], its keys in `config_keys.rs` and its
+//! tensors in `tensor_names.rs`.
+
+mod activation;
+mod architecture;
+mod attention;
+mod batch;
+mod checkpointing;
+mod comparison;
+mod config;
+mod config_keys;
+mod distances;
+mod embeddings;
+mod encoder;
+mod feed_forward;
+#[cfg(test)]
+mod golden;
+mod layer;
+mod linear;
+mod loader;
+mod relative_attention;
+mod tensor_names;
+mod weight_files;
+
+pub use architecture::{Architecture, ArchitectureKind, DocumentPiece};
+#[doc(hidden)]
+pub use comparison::write_encoder_values;
+pub use config::{Pooling, TransformerConfig};
+
+pub(crate) use batch::PieceInput;
+pub(crate) use encoder::Transformer;
+pub(crate) use loader::Weights;
