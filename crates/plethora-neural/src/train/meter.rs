@@ -28,6 +28,8 @@ pub(super) struct Reading {
     pub(super) documents_per_s: f64,
     /// Time that the steps took.
     pub(super) seconds: f64,
+    /// Milliseconds a step.
+    pub(super) step_ms: f64,
 }
 
 impl Meter {
@@ -67,6 +69,7 @@ impl Meter {
             loss,
             documents_per_s: self.num_documents as f64 / seconds.max(1e-9),
             seconds,
+            step_ms: 1000.0 * seconds / self.num_steps as f64,
         };
         let _ = self.loss.zero_();
         self.num_steps = 0;

@@ -1,5 +1,6 @@
 //! The training loop.
 
+use std::fmt::Write as _;
 use std::sync::mpsc::Receiver;
 use std::time::Instant;
 
@@ -8,6 +9,7 @@ use rand::Rng;
 use tch::Tensor;
 
 use super::batches::BatchPlan;
+use super::memory;
 use super::meter::Meter;
 use super::momentum::MomentumStep;
 use super::network::{Network, StepPart};
@@ -18,7 +20,7 @@ use super::schedule::RateSchedule;
 use super::state::TrainingState;
 use super::trainer::Trainer;
 use super::validation::Validator;
-use crate::{Error, Result};
+use crate::{Device, Error, Result};
 
 /// A run from its first step, or from a checkpoint, to its end.
 pub(super) struct TrainingRun<'t, 'n, N> {
@@ -161,14 +163,29 @@ impl<'t, 'n, N: Network> TrainingRun<'t, 'n, N> {
             figures.push_str(", best ");
             figures.push_str(&best.headline());
         }
-        self.trainer.progress.show(&figures);
-        let values = [
+        let mut values = vec![
             ("loss", reading.loss),
             ("learning_rate", self.learning_rate(step - 1)),
             ("documents_per_s", reading.documents_per_s),
+            ("step_ms", reading.step_ms),
         ];
+        if let Some(used) = self.gpu_memory() {
+            let gibibytes = used as f64 / f64::from(1 << 30);
+            let _ = write!(figures, ", {gibibytes:.1} GiB of the GPU");
+            values.push(("gpu_gib", gibibytes));
+        }
+        self.trainer.progress.show(&figures);
         let epoch = self.plan.epochs_at(step);
         self.trainer.journal.record(step, epoch, &values)
+    }
+
+    /// Bytes of the GPU's memory that are in use; none on a processor.
+    fn gpu_memory(&self) -> Option<u64> {
+        let device = match self.network.parameters().dense.values().device() {
+            tch::Device::Cuda(index) => Device::Cuda(index),
+            _ => Device::Cpu,
+        };
+        memory::used_bytes(device)
     }
 
     /// True where a validation is due that has not been made, also by the run before this one.
