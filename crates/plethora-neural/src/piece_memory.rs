@@ -7,10 +7,6 @@ use crate::piece_config::{HeadForm, PieceConfig};
 use crate::train::Averaging;
 use crate::transformer::Architecture;
 
-/// Settings that lower the need.
-pub(crate) const MEMORY_SETTINGS: [&str; 3] =
-    ["train.batch_size", "document.max_length", "head.bottleneck"];
-
 /// Numbers that a layer keeps of a piece for the way back, for each of its state's: queries, keys,
 /// values, what attention gives, both sums and norms, the inner layer before and after its
 /// activation, and what dropout left out.
@@ -43,6 +39,16 @@ impl PieceSizes<'_> {
         let tables = self.table_weights() * self.copies_of_table(device);
         let reserve = if device == Device::Cpu { 0 } else { RESERVE };
         (dense + tables + self.activations() + self.scores()) as u64 + reserve
+    }
+
+    /// Settings that lower the need.
+    pub(crate) fn settings(&self) -> &'static [&'static str] {
+        match self.config.head.form {
+            HeadForm::Clustered | HeadForm::Exact => {
+                &["train.batch_size", "document.max_length", "head.bottleneck"]
+            }
+            HeadForm::Flat | HeadForm::Auto => &["train.batch_size", "document.max_length"],
+        }
     }
 
     /// Bytes of a dense weight: value, gradient, two moments, averages, and copies to compute with.

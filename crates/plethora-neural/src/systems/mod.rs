@@ -5,6 +5,7 @@
 
 mod beam;
 mod choices;
+mod encoder_files;
 mod journal;
 mod level_batches;
 mod level_validator;
@@ -25,6 +26,7 @@ mod validation_documents;
 mod word_vectors;
 
 pub use choices::Choices;
+pub use encoder_files::check_encoder;
 pub use model::{NeuralModel, RankOptions, SpanWeights};
 pub use reader::TextReader;
 pub use save::{CONFIG_FILE, METRICS_FILE, NeuralParts};

@@ -8,6 +8,7 @@ use plethora_core::{Error as CoreError, IndexRows, LabelId, ScoredLabel};
 use tch::{Kind, Tensor};
 
 use super::beam::{Beam, LevelRanker};
+use super::encoder_files::check_fit;
 use super::level_validator::ranking;
 use super::levels::Levels;
 use super::network_file;
@@ -145,6 +146,8 @@ impl NeuralModel {
                 config.check_settled()?;
                 let (architecture, members) = open_members(folder, &config, num_labels, on)?;
                 let pieces = Pieces::load_from(folder.folder())?;
+                let encoder_file = folder.path(ARCHITECTURE_FILE)?;
+                check_fit(&config, &architecture, &pieces, &encoder_file)?;
                 let max_length = config.document.max_length;
                 Ok(Self::new(
                     NeuralConfig::Pieces(config),

@@ -16,7 +16,7 @@ use super::validation_documents::ValidationDocuments;
 use crate::head::{Clusters, LabelFacts, Negatives, Phase};
 use crate::piece_batch::Cut;
 use crate::piece_config::{HeadForm, PieceConfig};
-use crate::piece_memory::{MEMORY_SETTINGS, PieceSizes};
+use crate::piece_memory::PieceSizes;
 use crate::piece_network::{PieceNetwork, PieceSetup};
 use crate::precision::compute_kind;
 use crate::start::Start;
@@ -141,7 +141,7 @@ impl PieceRun<'_> {
             num_clusters: clusters.map_or(0, Clusters::num_clusters),
             kind,
         };
-        memory::check(self.device, sizes.bytes(self.device), &MEMORY_SETTINGS)?;
+        memory::check(self.device, sizes.bytes(self.device), sizes.settings())?;
         let labels = &self.set.labels_of_documents;
         let counts = counts(labels, self.set.space.len());
         let num_documents = labels.num_rows() as u64;

@@ -8,19 +8,14 @@ use plethora_core::corpus::{Content, Document, Label, LabelSpace, LabelSpaceBuil
 use plethora_core::text::{TfIdfBuilder, WordsBuilder};
 use plethora_core::{Error, IndexRows, SparseMatrix};
 
+use super::encoder_files::EncoderFiles;
 use super::reader::TextReader;
 use super::sequences::Sequences;
 use crate::config::NeuralConfig;
-use crate::pieces::{PieceCorpusBuilder, Pieces};
+use crate::pieces::PieceCorpusBuilder;
 use crate::transformer::Architecture;
 use crate::word_config::WordConfig;
 use crate::{Result, piece_config::PieceConfig};
-
-/// Name of an encoder's own settings in its folder.
-const ARCHITECTURE_FILE_OF_ENCODER: &str = "config.json";
-
-/// Pieces of a document that are kept at most, where the encoder itself knows no limit.
-const MAX_PIECES: usize = 512;
 
 /// Documents whose texts are tokenised together.
 const DOCUMENTS_PER_BATCH: usize = 4096;
@@ -82,27 +77,11 @@ impl SequenceBuilder {
     }
 
     fn of_pieces(config: &PieceConfig, cache: Option<&Path>) -> Result<Self> {
-        let folder = Path::new(&config.encoder.folder);
-        let architecture = Architecture::read(&folder.join(ARCHITECTURE_FILE_OF_ENCODER))?;
-        let pieces = Pieces::open(folder)?;
-        pieces.check_vocabulary(architecture.vocab_size(), folder)?;
-        let limit = architecture.max_length().unwrap_or(MAX_PIECES);
-        let max_length = match config.document.max_length {
-            0 => limit,
-            wanted
-                if architecture
-                    .max_length()
-                    .is_some_and(|limit| wanted > limit) =>
-            {
-                let message = format!("must be at most {limit}, which the encoder has places for");
-                return Err(Error::config("document.max_length", message).into());
-            }
-            wanted => wanted,
-        };
+        let files = EncoderFiles::open(config)?;
         Ok(Self::Pieces {
-            corpus: PieceCorpusBuilder::new(pieces, max_length, cache),
-            max_length,
-            architecture,
+            corpus: PieceCorpusBuilder::new(files.pieces, files.max_length, cache),
+            max_length: files.max_length,
+            architecture: files.architecture,
         })
     }
 
