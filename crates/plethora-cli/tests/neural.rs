@@ -20,7 +20,6 @@ fn json(text: &str) -> Value {
 #[test]
 fn every_system_trains_evaluates_predicts_and_tells_about_itself() {
     let desk = Desk::with_catalogue(300);
-    let exact = ["--set", "head.form=exact"];
     for (system, model, more) in [
         ("attentionxml", "attentionxml", &[][..]),
         ("attentionxml-plt", "attentionxml-plt", &[]),
@@ -28,7 +27,6 @@ fn every_system_trains_evaluates_predicts_and_tells_about_itself() {
         ("xml-cnn", "xml-cnn", &[]),
         ("lightxml", "flat", &[]),
         ("lightxml", "clustered", &CLUSTERED),
-        ("lightxml", "exact", &exact),
     ] {
         let more = join(&[more, &["--json", "-q"]]);
         let report = json(&desk.succeed(&train_args(system, model, &more)));

@@ -34,7 +34,7 @@ const OFTEN: [&str; 6] = [
 ];
 
 /// Encoders take longer for a step.
-const FEWER: [&str; 2] = ["--set", "train.epochs=5"];
+const FEWER: [&str; 2] = ["--set", "train.epochs=3"];
 
 /// Where a network over words has its checkpoint.
 const CHECKPOINT: &str = "tree-0.level-0.checkpoint.safetensors";
@@ -114,7 +114,7 @@ fn kill_three_times(system: &str, more: &[&str]) {
     let often = join(&[&OFTEN, more]);
     desk.succeed(&train_args(system, "whole", &often));
     // Three times as much leaves the run unfinished.
-    let limit = started.elapsed() / 8;
+    let limit = started.elapsed() / 12;
     let args = train_args(system, "killed", &often);
     let again = join(&[&args, &["--resume"]]);
     let mut waits = Vec::new();
@@ -181,7 +181,7 @@ fn a_stopped_run_over_pieces_goes_on_to_the_same_weights() {
 fn other_labels_and_other_encoders_are_other_runs() {
     let desk = Desk::with_catalogue(400);
     let encoder = EncoderCopy::new(&desk, "enc");
-    let args = train_args("lightxml", "model", &OFTEN);
+    let args = train_args("lightxml", "model", &join(&[&OFTEN, &FEWER]));
     let args = with_encoder(&args, "enc");
     let mut child = start_to_checkpoint(&desk, &args, "model");
     send("-KILL", &child);

@@ -10,7 +10,7 @@ mod support;
 use std::fs;
 use std::process::Command;
 
-use refusal::{BAD_DATA, FAILURE, refuse};
+use refusal::{BAD_DATA, refuse};
 use serde_json::Value;
 use support::neural::{CLUSTERED, ENCODER, train_args};
 use support::{Desk, TEST_PART, TRAIN_PART, join};
@@ -196,12 +196,4 @@ fn check_tells_what_the_system_will_cost() {
     assert!((1 << 29..1 << 33).contains(&bytes(&pieces)), "{pieces}");
     let shown = desk.succeed(&check);
     assert!(shown.contains("lightxml"), "{shown}");
-}
-
-#[test]
-fn a_model_that_is_there_is_not_touched() {
-    let desk = desk_with_clusters();
-    let line = train_args("lightxml", "model", &["-q"]).join(" ");
-    let exists = "model exists already; choose another name or pass --force to replace it";
-    refuse(&desk, &line, FAILURE, exists);
 }

@@ -1,9 +1,13 @@
 //! Every form from documents to a model folder and back.
 
+use std::fs;
+
 use plethora_core::{LabelId, ScoredLabel};
 use plethora_neural::train::Precision;
+use serde_json::json;
+use tempfile::TempDir;
 
-use crate::workshop::{OPTIONS, Workshop, distance, rank, set, small, texts};
+use crate::workshop::{ENCODER, OPTIONS, Workshop, distance, rank, set, small, texts};
 
 /// Trains with these changes; the model ranks batches as single documents, and comes back from its
 /// folder as it was.
@@ -92,6 +96,63 @@ encoder.pooling = "mean"
 encoder.checkpointing = true
 train.accumulate = 2"#,
     );
+}
+
+/// A tokenizer whose pieces are letters, with the special pieces before and behind a text.
+fn letters(template: &str) -> serde_json::Value {
+    let mut vocabulary = serde_json::Map::new();
+    let letters = ('a'..='z').map(String::from);
+    for (number, piece) in ["<unk>", "<cls>", "<sep>"]
+        .map(String::from)
+        .into_iter()
+        .chain(letters)
+        .enumerate()
+    {
+        vocabulary.insert(piece, number.into());
+    }
+    let place = |token: &str| match token {
+        "$A" => json!({"Sequence": {"id": "A", "type_id": 0}}),
+        special => json!({"SpecialToken": {"id": special, "type_id": 0}}),
+    };
+    let special =
+        |token: &str, number: u32| json!({"id": token, "ids": [number], "tokens": [token]});
+    json!({
+        "version": "1.0",
+        "added_tokens": [],
+        "normalizer": {"type": "Lowercase"},
+        "pre_tokenizer": {"type": "Split", "pattern": {"Regex": "."}, "behavior": "Isolated", "invert": false},
+        "post_processor": {
+            "type": "TemplateProcessing",
+            "single": template.split(' ').map(place).collect::<Vec<_>>(),
+            "pair": [],
+            "special_tokens": {"<cls>": special("<cls>", 1), "<sep>": special("<sep>", 2)}
+        },
+        "decoder": null,
+        "model": {"type": "WordLevel", "vocab": vocabulary, "unk_token": "<unk>"}
+    })
+}
+
+#[test]
+fn every_architecture_trains_ranks_and_comes_back() {
+    for (kind, template) in [
+        ("roberta", "<cls> $A <sep>"),
+        ("mpnet", "<cls> $A <sep>"),
+        ("distilbert", "<cls> $A <sep>"),
+        ("xlnet", "$A <sep> <cls>"),
+    ] {
+        let encoder = TempDir::new().unwrap();
+        let weights = format!("{ENCODER}/../transformers/{kind}");
+        for entry in fs::read_dir(weights).unwrap() {
+            let entry = entry.unwrap();
+            fs::copy(entry.path(), encoder.path().join(entry.file_name())).unwrap();
+        }
+        let tokenizer = letters(template).to_string();
+        fs::write(encoder.path().join("tokenizer.json"), tokenizer).unwrap();
+        trains_ranks_and_comes_back(&format!(
+            "head.form = \"flat\"\nencoder.folder = {:?}",
+            encoder.path()
+        ));
+    }
 }
 
 #[test]
