@@ -151,7 +151,10 @@ impl NeuralModel {
                 let max_length = config.document.max_length;
                 Ok(Self::new(
                     NeuralConfig::Pieces(config),
-                    TextReader::Pieces { pieces, max_length },
+                    TextReader::Pieces {
+                        pieces: Box::new(pieces),
+                        max_length,
+                    },
                     device,
                     TrainedPart::Members {
                         architecture,

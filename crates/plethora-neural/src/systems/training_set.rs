@@ -55,10 +55,10 @@ pub struct NeuralSetBuilder {
 enum SequenceBuilder {
     Words {
         words: WordsBuilder,
-        features: Option<TfIdfBuilder>,
+        features: Option<Box<TfIdfBuilder>>,
     },
     Pieces {
-        corpus: PieceCorpusBuilder,
+        corpus: Box<PieceCorpusBuilder>,
         max_length: usize,
         architecture: Architecture,
     },
@@ -67,7 +67,7 @@ enum SequenceBuilder {
 impl SequenceBuilder {
     fn of_words(config: &WordConfig) -> Result<Self> {
         let features = match &config.plt {
-            Some(plt) => Some(TfIdfBuilder::new(plt.text.clone())?),
+            Some(plt) => Some(Box::new(TfIdfBuilder::new(plt.text.clone())?)),
             None => None,
         };
         Ok(Self::Words {
@@ -79,7 +79,11 @@ impl SequenceBuilder {
     fn of_pieces(config: &PieceConfig, cache: Option<&Path>) -> Result<Self> {
         let files = EncoderFiles::open(config)?;
         Ok(Self::Pieces {
-            corpus: PieceCorpusBuilder::new(files.pieces, files.max_length, cache),
+            corpus: Box::new(PieceCorpusBuilder::new(
+                files.pieces,
+                files.max_length,
+                cache,
+            )),
             max_length: files.max_length,
             architecture: files.architecture,
         })
@@ -170,7 +174,10 @@ impl NeuralSetBuilder {
             } => {
                 let (pieces, rows) = corpus.finish();
                 tracing::info!("{}", rows.summary());
-                let reader = TextReader::Pieces { pieces, max_length };
+                let reader = TextReader::Pieces {
+                    pieces: Box::new(pieces),
+                    max_length,
+                };
                 (reader, Sequences::Pieces(rows), None, Some(architecture))
             }
         };
