@@ -28,6 +28,7 @@ pub(crate) const ENCODER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tes
 /// What makes a run short. Scores of the same weights are equal in 32 bits alone.
 const SMALL: &str = r#"
 encoder.layers = 2
+encoder.pooling = "cls"
 document.max_length = 24
 head.bottleneck = 16
 clusters.beam = 3
