@@ -45,24 +45,38 @@ impl Family for NeuralConfig {
         let mut seconds = Seconds::default();
         let config = with_encoder(self)?;
         let (mut set, text_fields) = read(&config, job, session, &mut seconds)?;
-        let choices = set.settle(&config, job.device)?;
-        if let Some(summary) = &choices.summary {
-            session.progress().start("settings", None);
-            session.progress().finish(summary);
-        }
         let started = Instant::now();
         let valid = match &job.valid {
             Some(corpus) => Some(read_validation(corpus, &set, session)?),
             None => None,
         };
-        let trainer = NeuralTrainer {
+        let asked_for = NeuralTrainer {
+            set: &set,
+            valid: valid.as_ref(),
+            config: &config,
+            device: job.device,
+        };
+        let work = job.open_work(&asked_for.fingerprint()?, session)?;
+        let choices = match set.settle_run(&config, job.device, &work) {
+            Ok(choices) => choices,
+            Err(error) => {
+                if !job.resumes {
+                    work.remove()?;
+                }
+                return Err(error.into());
+            }
+        };
+        if let Some(summary) = &choices.summary {
+            session.progress().start("settings", None);
+            session.progress().finish(summary);
+        }
+        let model = NeuralTrainer {
             set: &set,
             valid: valid.as_ref(),
             config: &choices.config,
             device: job.device,
-        };
-        let work = job.open_work(&trainer.fingerprint()?, session)?;
-        let model = trainer.run(&work, session.progress())?;
+        }
+        .run(&work, session.progress())?;
         seconds.add("training", started.elapsed().as_secs_f64());
         let details = NeuralParts {
             space: &set.space,

@@ -3,6 +3,7 @@
 //! A zero in the settings of a system of pieces, and the form `auto`, leave a choice; here it is made,
 //! by what was measured on real data. What users set stays.
 
+use plethora_core::artifact::WorkFolder;
 use plethora_core::{Error, grouped};
 
 use super::reader::TextReader;
@@ -40,6 +41,9 @@ const MIN_BATCH: usize = 4;
 /// Share of the free memory that training may plan with.
 const USABLE_SHARE: f64 = 0.9;
 
+/// Name of the settings that a run was begun with, in its work folder.
+const SETTLED_FILE: &str = "settings.json";
+
 /// Settings without a choice left, and what was chosen, for users to see.
 #[derive(Debug, Clone)]
 pub struct Choices {
@@ -50,6 +54,30 @@ pub struct Choices {
 }
 
 impl NeuralSet {
+    /// As [`settle`](Self::settle), for a run that may be gone on with: what it was begun with stays,
+    /// wherever and with how much memory it goes on.
+    pub fn settle_run(
+        &mut self,
+        config: &NeuralConfig,
+        device: Device,
+        work: &WorkFolder,
+    ) -> Result<Choices> {
+        let path = work.path(SETTLED_FILE);
+        let begun_with = match std::fs::read(&path) {
+            Ok(bytes) => serde_json::from_slice(&bytes).ok(),
+            Err(_) => None,
+        };
+        let choices = self.settle(begun_with.as_ref().unwrap_or(config), device)?;
+        if begun_with.is_none() && choices.summary.is_some() {
+            let text = serde_json::to_vec_pretty(&choices.config)
+                .map_err(|error| Error::Data(error.to_string()))?;
+            let new = work.path(&format!("{SETTLED_FILE}.new"));
+            std::fs::write(&new, text).map_err(Error::write(&new))?;
+            std::fs::rename(&new, &path).map_err(Error::write(&path))?;
+        }
+        Ok(choices)
+    }
+
     /// Makes the choices that `config` leaves, by these documents and the device.
     pub fn settle(&mut self, config: &NeuralConfig, device: Device) -> Result<Choices> {
         let NeuralConfig::Pieces(config) = config else {

@@ -35,6 +35,9 @@ use crate::{Device, Error, Result};
 /// Name of the encoder's own settings in a model folder.
 pub(super) const ARCHITECTURE_FILE: &str = "encoder.json";
 
+/// Labels that each network ranks at least, where their scores are averaged.
+const DEPTH: usize = 100;
+
 /// What to rank.
 #[derive(Debug, Clone, Copy)]
 pub struct RankOptions {
@@ -182,25 +185,32 @@ impl NeuralModel {
         sequences: &IndexRows,
         options: RankOptions,
     ) -> Result<Vec<Vec<ScoredLabel>>> {
+        // A label that is not among a network's best counts nothing there, which must not hang on how
+        // many labels are asked for.
+        let depth = match self.num_networks() {
+            1 => options.top_k,
+            _ => options.top_k.max(DEPTH),
+        };
         let of_networks: Vec<Vec<Vec<ScoredLabel>>> = match &self.trained {
             TrainedPart::Trees(trees) => trees
                 .iter()
                 .map(|tree| {
+                    let options = RankOptions {
+                        top_k: depth,
+                        ..options
+                    };
                     let beams = self.rank_with(tree, sequences, options)?;
                     Ok(beams.iter().map(ranking).collect())
                 })
                 .collect::<Result<_>>()?,
-            TrainedPart::Members {
-                architecture,
-                members,
-            } => members
+            TrainedPart::Members { members, .. } => members
                 .iter()
                 .map(|member| {
                     PieceRanker {
                         network: &member.network,
-                        cut: self.cut(architecture, member.network.device()),
+                        cut: self.cut(member.network.device()),
                         beam: options.beam.unwrap_or_else(|| self.beam()),
-                        keep: options.top_k,
+                        keep: depth,
                     }
                     .rank(sequences)
                 })
@@ -230,9 +240,16 @@ impl NeuralModel {
         Ok(above.unwrap_or_default())
     }
 
-    fn cut(&self, architecture: &Architecture, device: tch::Device) -> Cut {
+    fn num_networks(&self) -> usize {
+        match &self.trained {
+            TrainedPart::Trees(trees) => trees.len(),
+            TrainedPart::Members { members, .. } => members.len(),
+        }
+    }
+
+    fn cut(&self, device: tch::Device) -> Cut {
         match &self.config {
-            NeuralConfig::Pieces(config) => cut(config, architecture, device),
+            NeuralConfig::Pieces(config) => cut(config, &self.reader, device),
             NeuralConfig::Words(_) => unreachable!("systems of words have no pieces"),
         }
     }
@@ -415,12 +432,7 @@ fn open_members(
 ) -> Result<(Architecture, Vec<PieceMember>)> {
     let architecture = Architecture::read(&folder.path(ARCHITECTURE_FILE)?)?;
     let is_clustered = config.head.form == HeadForm::Clustered;
-    let num_members = if is_clustered {
-        config.clusters.num_clusterings
-    } else {
-        1
-    };
-    let members = (0..num_members)
+    let members = (0..config.num_members())
         .map(|member| {
             let clusters = if is_clustered {
                 let name = clusters_file_name(member);
@@ -437,7 +449,7 @@ fn open_members(
                 train_counts,
                 num_documents: 1,
             };
-            let mut network = PieceNetwork::new(&PieceSetup {
+            let network = PieceNetwork::new(&PieceSetup {
                 config,
                 architecture: &architecture,
                 weights: Weights::Start(Start::blank()),
@@ -448,11 +460,11 @@ fn open_members(
                 device,
                 kind: prediction_kind(config.train.precision, device),
                 start: Start::blank(),
+                is_trained: false,
             })?;
             let name = member_file_name(member);
             let arrays = folder.map(&name)?;
             network_file::load(network.parameters(), &arrays, &folder.path(&name)?)?;
-            network.freeze();
             Ok(PieceMember { clusters, network })
         })
         .collect::<Result<_>>()?;

@@ -50,7 +50,8 @@ pub struct NeuralTrainer<'a> {
 
 impl NeuralTrainer<'_> {
     /// Says which data, settings and seed a run has, so that only an equal one resumes it. The
-    /// device is left out: a run may move.
+    /// device is left out, and so are choices that follow from it where the settings are those that
+    /// were asked for: a run may move.
     pub fn fingerprint(&self) -> Result<String> {
         let mut hasher = Sha256::new();
         let labels = self.set.space.labels();
@@ -400,11 +401,12 @@ fn weight_files(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn add_rows<'a>(hasher: &mut Sha256, rows: impl Iterator<Item = &'a [u32]>) {
+    let mut bytes = Vec::new();
     for row in rows {
         hasher.update((row.len() as u64).to_le_bytes());
-        for number in row {
-            hasher.update(number.to_le_bytes());
-        }
+        bytes.clear();
+        bytes.extend(row.iter().flat_map(|number| number.to_le_bytes()));
+        hasher.update(&bytes);
     }
 }
 
