@@ -12,6 +12,7 @@ mod level_validator;
 mod levels;
 mod model;
 mod network_file;
+mod open_networks;
 mod piece_batches;
 mod piece_features;
 mod piece_ranker;
@@ -23,6 +24,7 @@ mod sequences;
 mod trainer;
 mod training_set;
 mod validation_documents;
+mod word_run;
 mod word_vectors;
 
 pub use choices::Choices;
