@@ -144,7 +144,8 @@ fn to_beams(scores: &Tensor, places: &Tensor, item_of: impl Fn(usize, usize) -> 
         .collect()
 }
 
-fn flat<T: tch::kind::Element + Clone + Default>(tensor: &Tensor) -> Vec<T> {
+/// All numbers of a tensor, row by row.
+pub(super) fn flat<T: tch::kind::Element + Clone + Default>(tensor: &Tensor) -> Vec<T> {
     let mut values = vec![T::default(); tensor.numel()];
     let length = values.len();
     tensor.contiguous().copy_data(&mut values, length);

@@ -1,8 +1,9 @@
 //! From documents in pieces to their best labels.
 
 use plethora_core::{IndexRows, LabelId, ScoredLabel};
-use tch::{Device, Kind, Tensor};
+use tch::{Device, Kind};
 
+use super::beam::flat;
 use crate::Result;
 use crate::batch::longest_first;
 use crate::head::Ranked;
@@ -77,11 +78,4 @@ fn to_rankings(ranked: &Ranked) -> Vec<Vec<ScoredLabel>> {
         .zip(labels.chunks(width))
         .map(ranking)
         .collect()
-}
-
-fn flat<T: tch::kind::Element + Clone + Default>(tensor: &Tensor) -> Vec<T> {
-    let mut values = vec![T::default(); tensor.numel()];
-    let length = values.len();
-    tensor.contiguous().copy_data(&mut values, length);
-    values
 }
