@@ -34,8 +34,8 @@ mod sum;
 pub use buckets::{BucketEvaluation, BucketName};
 pub use detail::{
     BootstrapConfig, BucketEstimates, Comparison, DetailedEvaluation, DetailedEvaluator,
-    Difference, Draws, Estimate, FrequencyGroup, KeyedEstimate, LengthGroup, LengthGroups,
-    MissedLabel, Outcome, TopLabels, Worst,
+    Difference, Draws, Estimate, Estimates, FrequencyGroup, LengthGroup, LengthGroups, MissedLabel,
+    Outcome, TopLabels, Worst,
 };
 pub use evaluation::Evaluation;
 pub use evaluation_config::EvaluationConfig;

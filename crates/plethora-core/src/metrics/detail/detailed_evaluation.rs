@@ -1,6 +1,6 @@
 //! An evaluation that can say how sure it is.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::super::buckets::{BucketName, train_frequency};
 use super::super::f1::f1_of;
@@ -27,14 +27,34 @@ pub struct DetailedEvaluation {
     pub(super) reliability: Reliability,
 }
 
-/// A number with its name.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct KeyedEstimate {
-    /// The metric, as `P@5`.
-    pub key: String,
-    /// Its value and interval.
-    #[serde(flatten)]
-    pub estimate: Estimate,
+/// Numbers with their names, as `P@5`, in the order in which to show them; an object as JSON.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Estimates(Vec<(String, Estimate)>);
+
+impl Estimates {
+    /// Names and numbers.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Estimate)> {
+        let all = self.0.iter();
+        all.map(|(key, estimate)| (key.as_str(), *estimate))
+    }
+
+    /// The number with this name.
+    pub fn get(&self, key: &str) -> Option<Estimate> {
+        let found = self.iter().find(|(known, _)| *known == key);
+        found.map(|(_, estimate)| estimate)
+    }
+}
+
+impl FromIterator<(String, Estimate)> for Estimates {
+    fn from_iter<I: IntoIterator<Item = (String, Estimate)>>(all: I) -> Self {
+        Self(all.into_iter().collect())
+    }
+}
+
+impl Serialize for Estimates {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
 }
 
 /// The metrics of a bucket of labels.
@@ -44,7 +64,7 @@ pub struct BucketEstimates {
     pub bucket: BucketEvaluation,
     /// `P@k` and `PSP@k`: what its hits contribute to those of all labels, to which the buckets add
     /// up. `R@k`: the share of its test assignments that are hits in the first k places.
-    pub metrics: Vec<KeyedEstimate>,
+    pub metrics: Estimates,
 }
 
 /// A label that many documents should have had.
@@ -80,15 +100,13 @@ impl DetailedEvaluation {
 
     /// All metrics in the order in which to show them, with intervals; and the draws of those that
     /// come from documents, to be compared with those of another model.
-    pub fn metrics(&self, config: &BootstrapConfig) -> (Vec<KeyedEstimate>, Draws) {
+    pub fn metrics(&self, config: &BootstrapConfig) -> (Estimates, Draws) {
         let of_documents = self.resample(&self.columns.metrics, config);
         let of_labels = self.label_draws(config);
         let metrics = self.evaluation.values().iter().map(|(key, value)| {
             let draws = of_documents.get(key).or_else(|| of_labels.get(key));
-            KeyedEstimate {
-                key: key.clone(),
-                estimate: config.estimate(*value, draws.unwrap_or_default()),
-            }
+            let estimate = config.estimate(*value, draws.unwrap_or_default());
+            (key.clone(), estimate)
         });
         (metrics.collect(), of_documents)
     }
@@ -144,10 +162,8 @@ impl DetailedEvaluation {
             let metrics = quantities.iter().map(|quantity| {
                 let drawn = draws.get(&bucket_key(*bucket, &quantity.key));
                 let value = quantity.of_sums(&sums, num_rows);
-                KeyedEstimate {
-                    key: quantity.key.clone(),
-                    estimate: config.estimate(value, drawn.unwrap_or_default()),
-                }
+                let estimate = config.estimate(value, drawn.unwrap_or_default());
+                (quantity.key.clone(), estimate)
             });
             Some(BucketEstimates {
                 bucket: sizes.clone(),
@@ -175,12 +191,10 @@ impl DetailedEvaluation {
         let group = |(rows, &(min_length, max_length)): (&Vec<u32>, &(u32, u32))| {
             let draws = resample(&self.documents, &quantities, rows, config);
             let sums = self.documents.sums(rows.iter().map(|&row| row as usize));
-            let metrics = quantities.iter().map(|quantity| KeyedEstimate {
-                key: quantity.key.clone(),
-                estimate: config.estimate(
-                    quantity.of_sums(&sums, rows.len() as f64),
-                    draws.get(&quantity.key).unwrap_or_default(),
-                ),
+            let metrics = quantities.iter().map(|quantity| {
+                let value = quantity.of_sums(&sums, rows.len() as f64);
+                let drawn = draws.get(&quantity.key).unwrap_or_default();
+                (quantity.key.clone(), config.estimate(value, drawn))
             });
             LengthGroup {
                 min_length,

@@ -23,8 +23,8 @@ use crate::{LabelId, Result};
 /// }
 /// let evaluation = evaluator.finish();
 /// let (metrics, _) = evaluation.metrics(&BootstrapConfig::default());
-/// assert_eq!(metrics[0].key, "P@1");
-/// assert!(metrics[0].estimate.low <= metrics[0].estimate.value);
+/// let precision = metrics.get("P@1").expect("a metric that is always there");
+/// assert!(precision.low <= precision.value && precision.value <= precision.high);
 /// # Ok::<(), plethora_core::Error>(())
 /// ```
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::KeyedEstimate;
+use super::Estimates;
 
 const NUM_GROUPS: usize = 4;
 
@@ -25,7 +25,7 @@ pub struct LengthGroup {
     #[serde(rename = "n_docs")]
     pub num_documents: u64,
     /// `P@k` and `PSP@k`.
-    pub metrics: Vec<KeyedEstimate>,
+    pub metrics: Estimates,
 }
 
 impl LengthGroups {

@@ -26,7 +26,7 @@ mod worst;
 
 pub use bootstrap::{BootstrapConfig, Draws, Estimate};
 pub use comparison::{Comparison, Difference};
-pub use detailed_evaluation::{BucketEstimates, DetailedEvaluation, KeyedEstimate, MissedLabel};
+pub use detailed_evaluation::{BucketEstimates, DetailedEvaluation, Estimates, MissedLabel};
 pub use detailed_evaluator::{DetailedEvaluator, Outcome};
 pub use frequency_groups::FrequencyGroup;
 pub use length_groups::{LengthGroup, LengthGroups};

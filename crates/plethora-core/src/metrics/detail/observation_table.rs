@@ -67,6 +67,38 @@ impl ObservationTable {
         &self.values[number * self.num_columns..][..self.num_columns]
     }
 
+    /// The rows in blocks of so many, each row by row.
+    pub(super) fn blocks(&self, num_rows: usize) -> impl Iterator<Item = &[f32]> {
+        self.values.chunks(num_rows * self.num_columns.max(1))
+    }
+
+    /// A table of some rows with only the columns that `quantities` need, and these as they read it.
+    pub(super) fn select(&self, rows: &[u32], quantities: &[Quantity]) -> (Self, Vec<Quantity>) {
+        let mut columns: Vec<usize> = quantities
+            .iter()
+            .flat_map(|one| [Some(one.numerator), one.denominator])
+            .flatten()
+            .collect();
+        columns.sort_unstable();
+        columns.dedup();
+        let mut values = Vec::with_capacity(rows.len() * columns.len());
+        for &row in rows {
+            let row = self.row(row as usize);
+            values.extend(columns.iter().map(|&column| row[column]));
+        }
+        let place = |column: usize| columns.partition_point(|&known| known < column);
+        let quantities = quantities.iter().map(|one| Quantity {
+            numerator: place(one.numerator),
+            denominator: one.denominator.map(place),
+            ..one.clone()
+        });
+        let table = Self {
+            num_columns: columns.len(),
+            values,
+        };
+        (table, quantities.collect())
+    }
+
     /// The sums of all columns over some rows.
     pub(super) fn sums(&self, rows: impl Iterator<Item = usize>) -> Vec<f64> {
         let mut sums = vec![0.0; self.num_columns];
