@@ -28,7 +28,7 @@ impl Report {
             "metrics",
             "Metrics",
             format!(
-                "<p class=\"note\">{}</p>\n{}{}{}",
+                "<p class=\"note\">{} Axes with points do not start at 0.</p>\n{}{}{}",
                 escaped(&self.interval_note()),
                 legend(&self.names()),
                 pictures.grid(&self.metric_plots()),

@@ -6,7 +6,7 @@ use super::Report;
 use crate::figures::percent;
 
 /// Width of the first column.
-const NAMES: usize = 12;
+const NAMES: usize = 15;
 
 impl Report {
     /// All metrics of all models in percent, and which differences of the first model are more than

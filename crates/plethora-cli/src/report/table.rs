@@ -27,7 +27,7 @@ pub(super) struct Row {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Cell {
     pub(super) text: String,
-    /// Smaller, below the text.
+    /// Smaller, below the text; of several lines where it is long.
     pub(super) note: String,
     /// The best of its row.
     pub(super) is_best: bool,
@@ -148,7 +148,7 @@ impl Cell {
         };
         let note = match self.note.as_str() {
             "" => String::new(),
-            note => format!("<small>{}</small>", escaped(note)),
+            note => format!("<small>{}</small>", escaped(note).replace('\n', "<br>")),
         };
         format!("<td{class}>{}{note}</td>", escaped(&self.text))
     }
@@ -162,7 +162,7 @@ impl Cell {
         };
         match self.note.as_str() {
             "" => text,
-            note => format!("{text} ({})", in_markdown(note)),
+            note => format!("{text} ({})", in_markdown(&note.replace('\n', ", "))),
         }
     }
 }

@@ -320,7 +320,7 @@ fn difference_cell(difference: Option<Difference>) -> Cell {
     let signed = |value: f64| format!("{:+.2}", 100.0 * value);
     Cell {
         note: format!(
-            "{} to {}, p {}",
+            "{} to {}\np {}",
             signed(estimate.low),
             signed(estimate.high),
             p_text(p_value)

@@ -111,13 +111,17 @@ impl Frame<'_> {
                 self.vertical.label(tick)
             );
         }
-        let _ = writeln!(
-            svg,
-            "{marks}<text class=\"tick middle\" x=\"{:.1}\" y=\"{:.1}\">{}</text>\n</svg>\n</figure>",
-            f64::midpoint(LEFT, WIDTH - RIGHT),
-            HEIGHT - 6.0,
-            escaped(self.x_name)
-        );
+        svg.push_str(marks);
+        if !self.x_name.is_empty() {
+            let _ = writeln!(
+                svg,
+                "<text class=\"tick middle\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+                f64::midpoint(LEFT, WIDTH - RIGHT),
+                HEIGHT - 6.0,
+                escaped(self.x_name)
+            );
+        }
+        svg.push_str("</svg>\n</figure>\n");
         svg
     }
 }
