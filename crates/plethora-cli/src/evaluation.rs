@@ -38,7 +38,8 @@ pub(crate) struct MeasuredModel {
 }
 
 /// CPU time of prediction, in milliseconds a document.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
+#[cfg_attr(test, derive(Default))]
+#[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Speed {
     /// Making features, where the system has any.
     pub(crate) features_ms_cpu_per_doc: f64,

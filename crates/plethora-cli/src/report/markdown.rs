@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use plethora_core::grouped;
 
 use super::content::{Report, WorstDocument};
-use super::table::in_markdown;
+use super::table::{Table, in_markdown};
 
 /// Documents of each model; the page has more.
 const SHOWN_DOCUMENTS: usize = 5;
@@ -31,7 +31,7 @@ impl Report {
         ];
         add("Metrics", &self.interval_note(), &metrics);
         for section in self.table_sections() {
-            let tables: Vec<String> = section.tables.iter().map(|one| one.to_markdown()).collect();
+            let tables: Vec<String> = section.tables.iter().map(Table::to_markdown).collect();
             add(section.heading, &section.note, &tables);
         }
         let k = self.settings.largest_k();

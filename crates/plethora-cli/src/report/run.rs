@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use plethora_core::artifact::{Check, ModelReader, OutputFolder};
 use plethora_core::corpus::CorpusReader;
 use plethora_core::metrics::{
-    BootstrapConfig, BucketEstimates, DetailedEvaluation, DetailedEvaluator, LengthGroups,
+    BootstrapConfig, BucketEstimates, DetailedEvaluation, DetailedEvaluator, Draws, Estimates,
+    Evaluation, FrequencyGroup, LengthGroup, LengthGroups, MissedLabel,
 };
 use plethora_core::{Error, Result};
 use plethora_predict::Predictor;
@@ -64,6 +65,17 @@ struct Gathered {
     first: Option<(DocumentsSeen, LengthGroups, DataSummary)>,
     depth: usize,
     latest: Option<MeasuredForReport>,
+}
+
+/// What is known of one model's rankings.
+struct Estimated {
+    metrics: Estimates,
+    buckets: Vec<BucketEstimates>,
+    lengths: Vec<LengthGroup>,
+    test_frequency: Vec<FrequencyGroup>,
+    calibration: CalibrationReport,
+    missed: Vec<MissedLabel>,
+    evaluation: Evaluation,
 }
 
 impl ReportRun<'_> {
@@ -128,91 +140,86 @@ impl ReportRun<'_> {
         let predictor = self.device.open(model)?;
         let options = self.input.to_options_for(predictor.details());
         let reader = CorpusReader::open(self.data, &options)?;
-        let labels = predictor.labels();
-        let detailed = DetailedEvaluator::new(
-            self.evaluation.config.clone(),
-            labels.train_counts(),
-            predictor.num_train_documents(),
-        )?;
-        let largest_k = self.evaluation.config.ks.iter().copied().max();
-        let num_worst = (ALL_WORST_DOCUMENTS / self.models.len().max(1))
-            .clamp(MIN_WORST_DOCUMENTS, MAX_WORST_DOCUMENTS);
-        let judge = ReportJudge::new(detailed, labels, largest_k.unwrap_or(1), num_worst);
+        let judge = self.judge_of(&predictor)?;
         let (judge, facts) =
             (self.evaluation).judge(&predictor, reader, self.data, session, judge)?;
         self.check_documents(&judge, gathered, model)?;
-        let ReportJudge {
-            detailed,
-            top,
-            worst,
-            documents,
-            length_unit,
-            ..
-        } = judge;
         session.progress().start("drawing intervals", None);
-        let mut detailed = detailed.finish();
+        let (documents, length_unit) = (judge.documents, judge.length_unit);
+        let (top, worst_documents) = (judge.top, judge.worst.finish());
+        let detailed = judge.detailed.finish();
         let (_, groups, _) = gathered.first.get_or_insert_with(|| {
             let data = self.summary(&detailed, length_unit);
             (documents, detailed.length_groups(), data)
         });
-        let (metrics, draws) = detailed.metrics(&self.bootstrap);
-        let parts = ModelReport {
+        let (estimated, draws) = self.estimate(detailed, groups);
+        session.progress().finish(&name);
+        let measured = MeasuredModel::new(estimated.evaluation, facts);
+        let details = predictor.details();
+        gathered.models.push(ModelReport {
             name,
             path: model.to_owned(),
-            system: predictor.details().system.clone(),
-            num_labels: labels.len() as u64,
-            num_train_documents: predictor.num_train_documents(),
-            num_unseen_labels: 0,
-            num_unseen_assignments: 0,
-            speed: crate::evaluation::Speed::default(),
-            metrics,
-            buckets: detailed
-                .buckets(&self.bootstrap)
-                .iter()
-                .map(bucket)
-                .collect(),
-            lengths: detailed.by_length(groups, &self.bootstrap),
-            test_frequency: detailed.by_test_frequency(&self.bootstrap),
-            calibration: CalibrationReport {
-                top: detailed.top_reliability().into(),
-                all: detailed.reliability().into(),
-            },
-            missed_labels: Vec::new(),
-            worst_documents: worst.finish(),
-            training: training_curves::read(model),
-        };
-        session.progress().finish("intervals");
-        let missed = detailed.missed_labels(NUM_MISSED_LABELS);
-        let measured = MeasuredModel::new(detailed.into_evaluation(), facts);
-        let missed = missed.into_iter().map(|missed| {
-            let (key, name) = measured.describe(&predictor, missed.label);
-            MissedLabelReport {
-                key: shortened(key, MAX_NAME),
-                name: shortened(name, MAX_NAME),
-                train_frequency: missed.train_frequency,
-                test_frequency: missed.test_frequency,
-                num_found: missed.num_found,
-                num_missed: missed.num_missed(),
-            }
-        });
-        gathered.models.push(ModelReport {
-            missed_labels: missed.collect(),
+            system: details.system.clone(),
+            num_labels: details.num_labels,
+            num_train_documents: details.num_documents,
             num_unseen_labels: measured.num_unseen_labels,
             num_unseen_assignments: measured.num_unseen_assignments,
             speed: measured.speed,
-            ..parts
+            metrics: estimated.metrics,
+            buckets: estimated.buckets.iter().map(bucket).collect(),
+            lengths: estimated.lengths,
+            test_frequency: estimated.test_frequency,
+            calibration: estimated.calibration,
+            missed_labels: named(&estimated.missed, &measured, &predictor),
+            worst_documents,
+            training: training_curves::read(model),
         });
         gathered.comparables.push(Comparable { draws, top });
-        let num_labels = predictor.labels().len() as u64;
-        gathered
-            .label_counts
-            .extend([num_labels, num_labels + measured.num_unseen_labels]);
+        let num_labels = details.num_labels;
+        let counts = [num_labels, num_labels + measured.num_unseen_labels];
+        gathered.label_counts.extend(counts);
         gathered.depth = measured.depth;
         gathered.latest = Some(MeasuredForReport {
             predictor,
             measured,
         });
         Ok(())
+    }
+
+    /// All that comes from a detailed evaluation, which is large and gone afterwards.
+    fn estimate(
+        &self,
+        mut detailed: DetailedEvaluation,
+        groups: &LengthGroups,
+    ) -> (Estimated, Draws) {
+        let (metrics, draws) = detailed.metrics(&self.bootstrap);
+        let estimated = Estimated {
+            metrics,
+            buckets: detailed.buckets(&self.bootstrap),
+            lengths: detailed.by_length(groups, &self.bootstrap),
+            test_frequency: detailed.by_test_frequency(&self.bootstrap),
+            calibration: CalibrationReport {
+                top: detailed.top_reliability().into(),
+                all: detailed.reliability().into(),
+            },
+            missed: detailed.missed_labels(NUM_MISSED_LABELS),
+            evaluation: detailed.into_evaluation(),
+        };
+        (estimated, draws)
+    }
+
+    fn judge_of<'p>(&self, predictor: &'p Predictor) -> Result<ReportJudge<'p>> {
+        let labels = predictor.labels();
+        let config = &self.evaluation.config;
+        let detailed = DetailedEvaluator::new(
+            config.clone(),
+            labels.train_counts(),
+            predictor.num_train_documents(),
+        )?;
+        let largest_k = config.ks.iter().copied().max().unwrap_or(1);
+        let num_worst = (ALL_WORST_DOCUMENTS / self.models.len().max(1))
+            .clamp(MIN_WORST_DOCUMENTS, MAX_WORST_DOCUMENTS);
+        Ok(ReportJudge::new(detailed, labels, largest_k, num_worst))
     }
 
     /// Refuses one document, of which nothing can be drawn, and models that see different ones.
@@ -264,6 +271,26 @@ impl ReportRun<'_> {
             length_unit,
         }
     }
+}
+
+/// Labels with their keys and names.
+fn named(
+    missed: &[MissedLabel],
+    measured: &MeasuredModel,
+    predictor: &Predictor,
+) -> Vec<MissedLabelReport> {
+    let named = |missed: &MissedLabel| {
+        let (key, name) = measured.describe(predictor, missed.label);
+        MissedLabelReport {
+            key: shortened(key, MAX_NAME),
+            name: shortened(name, MAX_NAME),
+            train_frequency: missed.train_frequency,
+            test_frequency: missed.test_frequency,
+            num_found: missed.num_found,
+            num_missed: missed.num_missed(),
+        }
+    };
+    missed.iter().map(named).collect()
 }
 
 fn bucket(estimates: &BucketEstimates) -> BucketReport {

@@ -1,7 +1,7 @@
 //! The tables of a report.
 
 use plethora_core::grouped;
-use plethora_core::metrics::{Difference, FrequencyGroup, LengthGroup};
+use plethora_core::metrics::{Difference, Estimate, FrequencyGroup, LengthGroup};
 
 use super::content::{ModelReport, Report};
 use super::published::PublishedDataset;
@@ -23,7 +23,8 @@ impl Report {
         };
         for (key, _) in first.metrics.iter() {
             let values = self.models.iter().map(|model| model.metrics.get(key));
-            table.rows.push(row_with_best(key, values.collect()));
+            let values: Vec<Option<Estimate>> = values.collect();
+            table.rows.push(row_with_best(key, &values));
         }
         table
     }
@@ -296,13 +297,13 @@ impl ModelReport {
 }
 
 /// A row of values by model with the best of several marked.
-fn row_with_best(key: &str, values: Vec<Option<plethora_core::metrics::Estimate>>) -> Row {
+fn row_with_best(key: &str, values: &[Option<Estimate>]) -> Row {
     let best = values
         .iter()
         .flatten()
         .map(|value| value.value)
         .fold(0.0, f64::max);
-    let is_best = |value: Option<plethora_core::metrics::Estimate>| {
+    let is_best = |value: Option<Estimate>| {
         values.len() > 1 && value.is_some_and(|value| value.value >= best && best > 0.0)
     };
     let mut cells = vec![Cell::words(key)];

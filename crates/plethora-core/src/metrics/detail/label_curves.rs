@@ -118,7 +118,10 @@ fn aupr(hits: &[u64], misses: &[u64], num_true: f64, num_false: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn curves(documents: &[(&[(u32, f32)], &[u32])], label: u32) -> LabelCurve {
+    /// Labels with scores, and the true labels.
+    type Ranked<'a> = (&'a [(u32, f32)], &'a [u32]);
+
+    fn curves(documents: &[Ranked<'_>], label: u32) -> LabelCurve {
         let mut curves = LabelCurves::default();
         let mut num_true = 0;
         for (ranking, truth) in documents {
