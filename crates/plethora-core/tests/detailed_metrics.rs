@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use plethora_core::metrics::{
     BootstrapConfig, BucketEstimates, Comparison, DetailedEvaluation, DetailedEvaluator,
-    EvaluationConfig, TopLabels,
+    EvaluationConfig, MissedLabel, TopLabels,
 };
 use plethora_core::{LabelId, ScoredLabel, SeedStream};
 use rand::RngExt as _;
@@ -150,7 +150,7 @@ fn missed_labels_are_those_with_most_documents_that_lack_them() {
     };
     let mut expected: Vec<u32> = (0..33).map(lacking).collect();
     expected.sort_unstable_by(|one, other| other.cmp(one));
-    let found: Vec<u32> = missed.iter().map(|label| label.num_missed()).collect();
+    let found: Vec<u32> = missed.iter().map(MissedLabel::num_missed).collect();
     assert_eq!(found, expected[..4]);
     for label in &missed {
         assert_eq!(label.num_missed(), lacking(label.label.0));
@@ -194,7 +194,6 @@ fn large_evaluation(
 /// `cargo test --release -p plethora-core --test detailed_metrics -- --ignored --nocapture`
 #[test]
 #[ignore = "takes half a minute; measures the cost of a report"]
-#[expect(clippy::print_stderr, reason = "its purpose is the figure")]
 fn two_hundred_thousand_documents_take_less_than_half_a_minute() {
     let start = Instant::now();
     let (mut evaluation, top) = large_evaluation(200_000, 500_000, 1);

@@ -29,7 +29,11 @@ impl OutputFolder {
     /// [`Error::Write`] if the folder cannot be made.
     pub fn create(target: &Path, replace: bool, marker: &'static str) -> Result<Self> {
         let target = resolve(target);
-        let (parent, name) = parent_and_name(&target)?;
+        let no_name = |_| {
+            let message = format!("{} is not a name for a folder", target.display());
+            Error::config("output", message)
+        };
+        let (parent, name) = parent_and_name(&target).map_err(no_name)?;
         check_replaceable(&target, replace, marker)?;
         fs::create_dir_all(&parent).map_err(Error::write(&parent))?;
         temporary::remove_abandoned(&parent, &name);

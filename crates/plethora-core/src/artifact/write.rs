@@ -203,7 +203,7 @@ pub(super) fn parent_and_name(target: &Path) -> Result<(PathBuf, OsString)> {
         (Some(parent), Some(name)) => Ok((parent.to_owned(), name.to_owned())),
         _ => Err(Error::config(
             "output",
-            format!("{} is not a name for a folder", target.display()),
+            format!("{} is not a name for a model folder", target.display()),
         )),
     }
 }
