@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::content::{ModelReport, Report, WorstDocument};
 use super::pictures::Pictures;
 use super::plot::legend;
+use super::sections::Section;
 use crate::page::{escaped, page};
 
 const STYLE: &str = include_str!("page.css");
@@ -25,22 +26,7 @@ impl Report {
             ),
         )];
         for section in self.table_sections() {
-            let mut body = String::new();
-            for warning in self
-                .published
-                .warnings
-                .iter()
-                .filter(|_| section.id == "published")
-            {
-                let _ = writeln!(body, "<p class=\"warning\">{}</p>", escaped(warning));
-            }
-            if !section.note.is_empty() {
-                let _ = writeln!(body, "<p class=\"note\">{}</p>", escaped(&section.note));
-            }
-            body.push_str(&self.section_pictures(section.id, &mut pictures));
-            for table in section.tables.iter().filter(|table| !table.rows.is_empty()) {
-                body.push_str(&table.to_html());
-            }
+            let body = self.section_html(&section, &mut pictures);
             sections.push((section.id, section.heading, body));
         }
         sections.push(("missed", "Most missed labels", self.missed_html()));
@@ -63,6 +49,21 @@ impl Report {
             self.program_version
         );
         page(&title, STYLE, &body)
+    }
+
+    fn section_html(&self, section: &Section, pictures: &mut Pictures) -> String {
+        let mut body = String::new();
+        for warning in &section.warnings {
+            let _ = writeln!(body, "<p class=\"warning\">{}</p>", escaped(warning));
+        }
+        if !section.note.is_empty() {
+            let _ = writeln!(body, "<p class=\"note\">{}</p>", escaped(&section.note));
+        }
+        body.push_str(&self.section_pictures(section.id, pictures));
+        for table in section.tables.iter().filter(|table| !table.rows.is_empty()) {
+            body.push_str(&table.to_html());
+        }
+        body
     }
 
     fn missed_html(&self) -> String {

@@ -31,8 +31,15 @@ impl Report {
         ];
         add("Metrics", &self.interval_note(), &metrics);
         for section in self.table_sections() {
-            let tables: Vec<String> = section.tables.iter().map(Table::to_markdown).collect();
-            add(section.heading, &section.note, &tables);
+            let warnings = section.warnings.iter();
+            let warnings = warnings.map(|warning| format!("> Warning: {}\n", in_markdown(warning)));
+            let mut parts: Vec<String> = warnings.collect();
+            let filled = section.tables.iter().filter(|table| !table.rows.is_empty());
+            parts.extend(filled.map(Table::to_markdown));
+            // Some sections have pictures alone.
+            if !parts.is_empty() {
+                add(section.heading, &section.note, &parts);
+            }
         }
         let k = self.settings.largest_k();
         let missed = self

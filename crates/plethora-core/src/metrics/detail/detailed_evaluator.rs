@@ -116,7 +116,8 @@ impl DetailedEvaluator {
             }
         }
         Outcome {
-            ndcg: ndcg_at(document, self.largest_k),
+            // A sum of nothing is a negative zero, which people would be shown.
+            ndcg: ndcg_at(document, self.largest_k) + 0.0,
             num_missed: document.truth.len() - document.num_hits(self.largest_k) as usize,
         }
     }
