@@ -101,7 +101,7 @@ impl Report {
     fn overlap_plot(&self) -> Plot<'_> {
         let pairs = self.comparisons.iter().enumerate();
         let series = pairs.map(|(number, pair)| LineSeries {
-            name: &pair.second,
+            name: format!("{} and {}", pair.first, pair.second),
             number,
             points: (1..)
                 .zip(&pair.overlap)
@@ -196,7 +196,7 @@ impl Report {
         let plot = |title: String, bins: fn(&ModelReport) -> &[ReliabilityBin]| {
             let models = self.models.iter().enumerate();
             let series = models.map(|(number, model)| LineSeries {
-                name: &model.name,
+                name: model.name.clone(),
                 number,
                 points: (bins(model).iter())
                     .filter(|bin| bin.num_places > 0)
@@ -233,7 +233,7 @@ impl Report {
             let series = models.filter_map(|(number, model)| {
                 let curve = model.training.iter().find(|curve| curve.key == key)?;
                 Some(LineSeries {
-                    name: &model.name,
+                    name: model.name.clone(),
                     number,
                     points: curve.points.clone(),
                 })

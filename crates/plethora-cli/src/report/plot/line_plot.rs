@@ -11,8 +11,8 @@ const MAX_MARKS: usize = 12;
 
 /// One model's curve.
 #[derive(Debug)]
-pub(in super::super) struct LineSeries<'a> {
-    pub(in super::super) name: &'a str,
+pub(in super::super) struct LineSeries {
+    pub(in super::super) name: String,
     /// Which of the report's models or pairs it is: gives the colour.
     pub(in super::super) number: usize,
     pub(in super::super) points: Vec<(f64, f64)>,
@@ -23,7 +23,7 @@ pub(in super::super) struct LineSeries<'a> {
 pub(in super::super) struct LinePlot<'a> {
     pub(in super::super) title: String,
     pub(in super::super) x_name: &'a str,
-    pub(in super::super) series: Vec<LineSeries<'a>>,
+    pub(in super::super) series: Vec<LineSeries>,
     /// Draws where both values are equal, and both axes from 0 to 1.
     pub(in super::super) has_diagonal: bool,
     /// Starts the values at 0.
@@ -88,7 +88,7 @@ impl LinePlot<'_> {
     }
 }
 
-fn curve(series: &LineSeries<'_>, places: &[(f64, f64)]) -> String {
+fn curve(series: &LineSeries, places: &[(f64, f64)]) -> String {
     let mut path = String::new();
     for (x, y) in places {
         let step = if path.is_empty() { 'M' } else { 'L' };
@@ -97,7 +97,7 @@ fn curve(series: &LineSeries<'_>, places: &[(f64, f64)]) -> String {
     let mut curve = format!(
         "<g class=\"{}\"><title>{}</title><path class=\"line d{}\" d=\"{path}\"/>",
         colour(series.number),
-        escaped(series.name),
+        escaped(&series.name),
         series.number % NUM_DASHES
     );
     if places.len() <= MAX_MARKS {
