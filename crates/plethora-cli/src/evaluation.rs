@@ -65,13 +65,18 @@ impl EvaluationRun {
         path: &Path,
         session: &Session,
     ) -> Result<MeasuredModel> {
-        let evaluator = Evaluator::new(
+        let evaluator = self.evaluator(predictor)?;
+        let (evaluator, facts) = self.judge(predictor, reader, path, session, evaluator)?;
+        Ok(MeasuredModel::new(evaluator.finish(), facts))
+    }
+
+    /// What compares the rankings of a model with the truth.
+    pub(crate) fn evaluator(&self, predictor: &Predictor) -> Result<Evaluator> {
+        Evaluator::new(
             self.config.clone(),
             predictor.labels().train_counts(),
             predictor.num_train_documents(),
-        )?;
-        let (evaluator, facts) = self.judge(predictor, reader, path, session, evaluator)?;
-        Ok(MeasuredModel::new(evaluator.finish(), facts))
+        )
     }
 
     /// Ranks all documents of `reader`, which comes from `path`, and hands them to `judge`.

@@ -10,7 +10,7 @@ use std::fs;
 
 use refusal::BAD_DATA;
 use serde_json::Value;
-use support::neural::train_args;
+use support::neural::{CLUSTERED, train_args};
 use support::{Desk, TEST_PART, join};
 
 fn json(text: &str) -> Value {
@@ -20,29 +20,43 @@ fn json(text: &str) -> Value {
 #[test]
 fn every_system_trains_evaluates_predicts_and_tells_about_itself() {
     let desk = Desk::with_catalogue(300);
-    for system in ["attentionxml", "attentionxml-plt", "xml-rnn", "xml-cnn"] {
-        let report = json(&desk.succeed(&train_args(system, system, &["--json", "-q"])));
+    for (system, model, more) in [
+        ("attentionxml", "attentionxml", &[][..]),
+        ("attentionxml-plt", "attentionxml-plt", &[]),
+        ("xml-rnn", "xml-rnn", &[]),
+        ("xml-cnn", "xml-cnn", &[]),
+        ("lightxml", "flat", &[]),
+        ("lightxml", "clustered", &CLUSTERED),
+    ] {
+        let more = join(&[more, &["--json", "-q"]]);
+        let report = json(&desk.succeed(&train_args(system, model, &more)));
         assert_eq!(report["system"], system);
+        let reads = if system == "lightxml" {
+            "pieces"
+        } else {
+            "words"
+        };
+        assert_eq!(report["reads"], reads);
         assert!(report["n_words"].as_u64().unwrap() > 50, "{report}");
         assert!(report["n_parameters"].as_u64().unwrap() > 1000, "{report}");
         assert!(report["seconds"]["training"].as_f64().unwrap() > 0.0);
-        let folder = desk.file(system);
-        assert!(folder.join("metrics.jsonl").is_file(), "{system}");
+        let folder = desk.file(model);
+        assert!(folder.join("metrics.jsonl").is_file(), "{model}");
         let files = fs::read_dir(&folder).unwrap();
         let mut names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
         assert!(names.any(|name| name.starts_with("events.out.tfevents.")));
-        assert!(!desk.file(&format!("{system}.training")).exists());
+        assert!(!desk.file(&format!("{model}.training")).exists());
 
         let metrics = desk.succeed(&join(&[
-            &["eval", system],
+            &["eval", model],
             &TEST_PART,
             &["--json", "-q", "-j", "1"],
         ]));
         let precision = json(&metrics)["P@5"].as_f64().unwrap();
-        assert!((0.0..=1.0).contains(&precision), "{system}: {precision}");
+        assert!((0.0..=1.0).contains(&precision), "{model}: {precision}");
 
         let lines = desk.succeed(&join(&[
-            &["predict", system],
+            &["predict", model],
             &TEST_PART,
             &["-k", "3", "-q", "-j", "1"],
         ]));
@@ -55,10 +69,10 @@ fn every_system_trains_evaluates_predicts_and_tells_about_itself() {
             assert!(scores.is_sorted_by(|left, right| left >= right), "{line}");
         }
 
-        let info = desk.succeed(&["info", system]);
+        let info = desk.succeed(&["info", model]);
         assert!(info.contains("parameters  "), "{info}");
         assert!(info.contains("cpu and cuda from the same folder"), "{info}");
-        let described = json(&desk.succeed(&["info", system, "--json"]));
+        let described = json(&desk.succeed(&["info", model, "--json"]));
         assert_eq!(described["n_parameters"], report["n_parameters"]);
     }
 }

@@ -145,7 +145,13 @@ fn empty_and_endless_documents_are_learned_and_ranked_like_others() {
         &format!("{}{odd}", desk.read("documents.jsonl")),
     );
     let odd = ["odd.jsonl", "--text-field", "title,text", "-q", "-j", "1"];
-    for system in ["attentionxml", "attentionxml-plt", "xml-rnn", "xml-cnn"] {
+    for system in [
+        "attentionxml",
+        "attentionxml-plt",
+        "xml-rnn",
+        "xml-cnn",
+        "lightxml",
+    ] {
         let started = Instant::now();
         desk.succeed(&train_args(system, system, &["-q"]));
         let lines = desk.succeed(&join(&[&["predict", system, "-k", "3"], &odd]));

@@ -17,8 +17,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use refusal::{BAD_DATA, check_refusal, refuse_args, snapshot};
+use serde_json::Value;
 use small_disk::{Disk, SmallDisk, SmallFiles, check_failure};
-use support::neural::train_args;
+use support::encoder::EncoderCopy;
+use support::neural::{CLUSTERED, train_args, with_encoder};
 use support::{Desk, join};
 
 /// A checkpoint as often as possible, and steps enough to be caught among them.
@@ -31,13 +33,20 @@ const OFTEN: [&str; 6] = [
     "train.patience=0",
 ];
 
-/// Where the networks here have their checkpoint.
+/// Encoders take longer for a step.
+const FEWER: [&str; 2] = ["--set", "train.epochs=3"];
+
+/// Where a network over words has its checkpoint.
 const CHECKPOINT: &str = "tree-0.level-0.checkpoint.safetensors";
+
+/// How the names of all checkpoints end.
+const CHECKPOINT_END: &str = ".checkpoint.safetensors";
 
 fn start(desk: &Desk, args: &[&str]) -> Child {
     Command::new(assert_cmd::cargo::cargo_bin!("plethora"))
         .current_dir(desk.path())
         .args(args)
+        .env_clear()
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
@@ -52,7 +61,9 @@ fn send(signal: &str, child: &Child) {
 
 /// Tells one checkpoint of a model from the next.
 fn checkpoint_of(desk: &Desk, model: &str) -> Option<(u64, i64, i64)> {
-    let path = desk.file(&format!("{model}.training")).join(CHECKPOINT);
+    let entries = fs::read_dir(desk.file(&format!("{model}.training"))).ok()?;
+    let mut paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let path = paths.find(|path| path.to_string_lossy().ends_with(CHECKPOINT_END))?;
     let file = fs::metadata(path).ok()?;
     Some((file.ino(), file.mtime(), file.mtime_nsec()))
 }
@@ -96,14 +107,15 @@ fn random_time(limit: Duration) -> Duration {
     limit * u32::try_from(part).unwrap() / 1000
 }
 
-#[test]
-fn a_run_killed_three_times_ends_with_the_weights_of_an_undisturbed_one() {
+/// Kills a run three times; going on with it leads to the weights of an undisturbed one.
+fn kill_three_times(system: &str, more: &[&str]) {
     let desk = Desk::with_catalogue(400);
     let started = Instant::now();
-    desk.succeed(&train_args("attentionxml", "whole", &OFTEN));
+    let often = join(&[&OFTEN, more]);
+    desk.succeed(&train_args(system, "whole", &often));
     // Three times as much leaves the run unfinished.
-    let limit = started.elapsed() / 8;
-    let args = train_args("attentionxml", "killed", &OFTEN);
+    let limit = started.elapsed() / 12;
+    let args = train_args(system, "killed", &often);
     let again = join(&[&args, &["--resume"]]);
     let mut waits = Vec::new();
     for round in 0..3 {
@@ -124,10 +136,22 @@ fn a_run_killed_three_times_ends_with_the_weights_of_an_undisturbed_one() {
 }
 
 #[test]
-fn a_stopped_run_says_how_to_go_on_and_ends_with_the_same_weights() {
+fn a_run_killed_three_times_ends_with_the_weights_of_an_undisturbed_one() {
+    kill_three_times("attentionxml", &[]);
+}
+
+#[test]
+fn a_clustered_run_killed_three_times_ends_with_the_weights_of_an_undisturbed_one() {
+    let two = ["--set", "clusters.num_clusterings=2"];
+    kill_three_times("lightxml", &join(&[&CLUSTERED, &two, &FEWER]));
+}
+
+/// Stops a run; going on with it leads to the weights of an undisturbed one.
+fn stop_and_go_on(system: &str, more: &[&str]) {
     let desk = Desk::with_catalogue(400);
-    desk.succeed(&train_args("attentionxml", "whole", &OFTEN));
-    let args = train_args("attentionxml", "stopped", &OFTEN);
+    let often = join(&[&OFTEN, more]);
+    desk.succeed(&train_args(system, "whole", &often));
+    let args = train_args(system, "stopped", &often);
     let child = start_to_checkpoint(&desk, &args, "stopped");
     send("-INT", &child);
     let output = child.wait_with_output().unwrap();
@@ -141,6 +165,46 @@ fn a_stopped_run_says_how_to_go_on_and_ends_with_the_same_weights() {
     assert!(!desk.file("stopped").exists(), "no half model");
     resume(&desk, &args);
     assert!(weights(&desk.file("whole")) == weights(&desk.file("stopped")));
+}
+
+#[test]
+fn a_stopped_run_says_how_to_go_on_and_ends_with_the_same_weights() {
+    stop_and_go_on("attentionxml", &[]);
+}
+
+#[test]
+fn a_stopped_run_over_pieces_goes_on_to_the_same_weights() {
+    stop_and_go_on("lightxml", &FEWER);
+}
+
+#[test]
+fn other_labels_and_other_encoders_are_other_runs() {
+    let desk = Desk::with_catalogue(400);
+    let encoder = EncoderCopy::new(&desk, "enc");
+    let args = train_args("lightxml", "model", &join(&[&OFTEN, &FEWER]));
+    let args = with_encoder(&args, "enc");
+    let mut child = start_to_checkpoint(&desk, &args, "model");
+    send("-KILL", &child);
+    child.wait().unwrap();
+    let again = join(&[&args, &["--resume", "-q"]]);
+    let other_run = "model.training: holds a training run with other data or settings; \
+                     run without --resume to start anew";
+
+    let documents = desk.read("documents.jsonl");
+    let (first, rest) = documents.split_once('\n').unwrap();
+    let mut document: Value = serde_json::from_str(first).unwrap();
+    document["labels"][0] = "a label that is new".into();
+    desk.write("documents.jsonl", &format!("{document}\n{rest}"));
+    refuse_args(&desk, &again, BAD_DATA, other_run);
+    desk.write("documents.jsonl", &documents);
+
+    encoder.edit_tensors(|tensors| {
+        let (_, numbers) = tensors.values_mut().next().unwrap();
+        numbers[0] ^= 1;
+    });
+    refuse_args(&desk, &again, BAD_DATA, other_run);
+    EncoderCopy::new(&desk, "enc");
+    resume(&desk, &args);
 }
 
 #[test]

@@ -68,6 +68,14 @@ impl NeuralConfig {
         }
     }
 
+    /// How the weights are found, to be changed.
+    pub fn train_mut(&mut self) -> &mut TrainConfig {
+        match self {
+            Self::Words(config) => &mut config.train,
+            Self::Pieces(config) => &mut config.train,
+        }
+    }
+
     /// How the weights are found.
     pub fn train(&self) -> &TrainConfig {
         match self {

@@ -42,6 +42,7 @@ pub use recipe::{PRESETS, RECIPES, recipe};
 pub use systems::{
     CONFIG_FILE, Choices, METRICS_FILE, NeuralModel, NeuralParts, NeuralSet, NeuralSetBuilder,
     NeuralTrainer, RankOptions, Sequences, SpanWeights, TextReader, ValidationDocuments,
+    check_encoder,
 };
 pub use threads::set_num_threads;
 #[doc(hidden)]

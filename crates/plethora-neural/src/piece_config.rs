@@ -124,6 +124,14 @@ impl PieceConfig {
             .map_err(|error| below("train", error))
     }
 
+    /// Networks that the system has.
+    pub(crate) fn num_members(&self) -> usize {
+        match self.head.form {
+            HeadForm::Clustered => self.clusters.num_clusterings,
+            HeadForm::Auto | HeadForm::Flat | HeadForm::Exact => 1,
+        }
+    }
+
     /// Clusters whose labels are ranked in prediction, where the clustered form is used.
     pub(crate) fn predict_beam(&self) -> usize {
         match self.clusters.predict_beam {

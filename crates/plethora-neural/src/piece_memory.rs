@@ -5,11 +5,7 @@ use tch::Kind;
 use crate::Device;
 use crate::piece_config::{HeadForm, PieceConfig};
 use crate::train::Averaging;
-use crate::transformer::Architecture;
-
-/// Settings that lower the need.
-pub(crate) const MEMORY_SETTINGS: [&str; 3] =
-    ["train.batch_size", "document.max_length", "head.bottleneck"];
+use crate::transformer::{Architecture, ArchitectureKind};
 
 /// Numbers that a layer keeps of a piece for the way back, for each of its state's: queries, keys,
 /// values, what attention gives, both sums and norms, the inner layer before and after its
@@ -19,8 +15,14 @@ const KEPT_PER_STATE: usize = 22;
 /// Copies of a matrix documents x labels: scores, truth, loss and gradient, in 32 bits.
 const COPIES_OF_SCORES: usize = 4;
 
-/// Scores that are computed together where labels come in chunks.
-const SCORES_PER_CHUNK: usize = 1 << 25;
+/// Scores that are computed together on a GPU where labels come in chunks, at most.
+const SCORES_PER_CHUNK_GPU: usize = 1 << 27;
+
+/// The same on a processor.
+const SCORES_PER_CHUNK_CPU: usize = 1 << 24;
+
+/// Copies of label vectors that a step meets.
+const COPIES_OF_ROWS: usize = 6;
 
 /// Libraries, and what the allocator cannot use again.
 const RESERVE: u64 = 1 << 29;
@@ -42,7 +44,18 @@ impl PieceSizes<'_> {
         let dense = (self.encoder_weights() + self.head_weights()) * self.copies_of_dense(device);
         let tables = self.table_weights() * self.copies_of_table(device);
         let reserve = if device == Device::Cpu { 0 } else { RESERVE };
-        (dense + tables + self.activations() + self.scores()) as u64 + reserve
+        (dense + tables + self.rows() + self.activations(device) + self.scores(device)) as u64
+            + reserve
+    }
+
+    /// Settings that lower the need.
+    pub(crate) fn settings(&self) -> &'static [&'static str] {
+        match self.config.head.form {
+            HeadForm::Clustered | HeadForm::Exact => {
+                &["train.batch_size", "document.max_length", "head.bottleneck"]
+            }
+            HeadForm::Flat | HeadForm::Auto => &["train.batch_size", "document.max_length"],
+        }
     }
 
     /// Bytes of a dense weight: value, gradient, two moments, averages, and copies to compute with.
@@ -105,7 +118,7 @@ impl PieceSizes<'_> {
         }
     }
 
-    fn activations(&self) -> usize {
+    fn activations(&self, device: Device) -> usize {
         let train = &self.config.train;
         let places = train.batch_size * self.config.document.max_length;
         let (layers, width) = (self.architecture.num_layers(), self.architecture.width());
@@ -116,21 +129,52 @@ impl PieceSizes<'_> {
         } else {
             (layers + 1) * of_layer
         };
-        let bias = if self.architecture.has_attention_bias() {
-            // The bias of each pair of pieces, its gradient, and their sum.
-            3 * places * self.config.document.max_length * self.architecture.num_heads()
-        } else {
-            0
-        };
-        (numbers + bias) * self.kind.elt_size_in_bytes()
+        let pairs = places * self.config.document.max_length * self.architecture.num_heads();
+        (numbers + pairs * self.matrices_of_pairs(device)) * self.kind.elt_size_in_bytes()
     }
 
-    fn scores(&self) -> usize {
-        let batch = self.config.train.batch_size;
+    /// Matrices with a number for each pair of a document's pieces that live at once.
+    fn matrices_of_pairs(&self, device: Device) -> usize {
+        let layers = match self.architecture.num_layers() {
+            _ if self.config.encoder.checkpointing => 1,
+            layers => layers,
+        };
+        let biases = match self.architecture.kind() {
+            // One for all layers, its gradient, and their sum.
+            ArchitectureKind::Mpnet => 3,
+            // Each layer makes one.
+            ArchitectureKind::Xlnet => 2 + layers,
+            _ => 0,
+        };
+        // The fused attention of processors knows no dropout: without it weights are kept.
+        let weights = match device {
+            Device::Cpu if self.config.encoder.attention_dropout > 0.0 => 3 * layers,
+            _ => 0,
+        };
+        biases + weights
+    }
+
+    /// The label vectors that a step of the clustered form takes out of their table: themselves, their
+    /// gradients and moments.
+    fn rows(&self) -> usize {
+        if self.config.head.form != HeadForm::Clustered {
+            return 0;
+        }
+        let (train, clusters) = (&self.config.train, &self.config.clusters);
+        let met = train.batch_size * train.accumulate * clusters.beam * clusters.tree.max_leaf;
+        met.min(self.num_labels) * self.config.head.bottleneck * COPIES_OF_ROWS * 4
+    }
+
+    fn scores(&self, device: Device) -> usize {
+        let all = self.config.train.batch_size * self.num_labels;
+        let at_a_time = if device == Device::Cpu {
+            SCORES_PER_CHUNK_CPU
+        } else {
+            SCORES_PER_CHUNK_GPU
+        };
         let scores = match self.config.head.form {
-            HeadForm::Flat | HeadForm::Auto => batch * self.num_labels,
-            HeadForm::Clustered => (batch * self.num_labels).min(4 * SCORES_PER_CHUNK),
-            HeadForm::Exact => (batch * self.num_labels).min(SCORES_PER_CHUNK),
+            HeadForm::Flat | HeadForm::Auto => all,
+            HeadForm::Clustered | HeadForm::Exact => all.min(at_a_time),
         };
         scores * COPIES_OF_SCORES * 4
     }

@@ -58,6 +58,8 @@ pub(crate) struct PieceSetup<'a> {
     /// Of numbers that are computed with.
     pub(crate) kind: Kind,
     pub(crate) start: Start,
+    /// False where weights come from a model, to rank with.
+    pub(crate) is_trained: bool,
 }
 
 impl PieceNetwork {
@@ -73,7 +75,11 @@ impl PieceNetwork {
         let (head, tables) = PieceHead::new(setup, encoder.width(), &mut builder);
         Ok(Self {
             parameters: Parameters {
-                dense: builder.finish_in(device, setup.kind),
+                dense: if setup.is_trained {
+                    builder.finish_in(device, setup.kind)
+                } else {
+                    builder.finish_to_read(device, setup.kind)
+                },
                 tables,
             },
             encoder,
@@ -102,8 +108,8 @@ impl PieceNetwork {
     }
 
     /// Gives up what only training needs.
-    pub(crate) fn freeze(&mut self) {
-        self.parameters.dense.freeze();
+    pub(crate) fn end_training(&mut self) {
+        self.parameters.dense.end_training();
     }
 
     /// The best labels of each document, through so many clusters where there are some.
@@ -127,7 +133,7 @@ impl PieceNetwork {
 
     /// documents x width, with nothing left out.
     fn vector(&self, pieces: &PiecesOnDevice) -> Tensor {
-        let input = input(pieces, false, 0);
+        let input = at_rest(pieces);
         self.encoder.forward(&self.parameters.dense, &input).vector
     }
 
@@ -207,7 +213,8 @@ impl PieceHead {
                 ];
                 (Self::Exact(head), tables)
             }
-            _ => (
+            (HeadForm::Clustered, None) => unreachable!("the clustered form has clusters"),
+            (HeadForm::Flat | HeadForm::Auto, _) => (
                 Self::Flat(AllLabels::over_vectors(width, labels, builder)),
                 Vec::new(),
             ),
@@ -227,18 +234,23 @@ impl Network for PieceNetwork {
             let dense = &self.parameters.dense;
             dense.refresh();
             let pieces = batch.to_device(self.device);
-            let is_training = step.epoch_progress < self.dropout_share;
+            let drops = step.epoch_progress < self.dropout_share;
             if self.phase.get() == Phase::Rank {
                 // The encoder rests: its vectors are those of prediction.
                 let vector = tch::no_grad(|| self.vector(&pieces));
-                let vector = vector.dropout(self.dropout, is_training);
+                let vector = vector.dropout(self.dropout, drops);
                 let learnt = self.learn_labels(&vector, batch, step);
                 dense.collect();
                 return Ok(learnt);
             }
-            let input = input(&pieces, is_training, step.seed);
+            let input = PieceInput {
+                is_training: true,
+                drops,
+                seed: step.seed,
+                ..at_rest(&pieces)
+            };
             let trace = self.encoder.forward(dense, &input);
-            let vector = trace.vector.dropout(self.dropout, is_training);
+            let vector = trace.vector.dropout(self.dropout, drops);
             let learnt = self.learn_labels(&vector, batch, step);
             self.encoder.backward(dense, &input, trace);
             dense.collect();
@@ -247,12 +259,14 @@ impl Network for PieceNetwork {
     }
 }
 
-fn input(pieces: &PiecesOnDevice, is_training: bool, seed: i64) -> PieceInput<'_> {
+/// Pieces to be read as in prediction.
+fn at_rest(pieces: &PiecesOnDevice) -> PieceInput<'_> {
     PieceInput {
         ids: &pieces.ids,
         lengths: &pieces.lengths,
         mask: pieces.mask.as_ref(),
-        is_training,
-        seed,
+        is_training: false,
+        drops: false,
+        seed: 0,
     }
 }

@@ -29,7 +29,7 @@ Examples:
   plethora train texts.txt --labels-file labels.txt -o model --system parabel --seed 7
   plethora train books.csv -o model --config my.toml --set tree.max_leaf=50 --force
   plethora train books.jsonl -o model --system attentionxml --vectors glove.txt --device cuda
-  plethora train books.jsonl -o model --system lightxml --encoder all-MiniLM-L6-v2 --device cuda
+  plethora train books.jsonl -o model --system lightxml --encoder ./all-MiniLM-L6-v2 --device cuda
   plethora train books.jsonl -o model --resume     after Ctrl-C or a crash";
 
 /// Train a model
@@ -116,11 +116,8 @@ impl TrainArgs {
     }
 
     fn job(&self) -> anyhow::Result<TrainingJob> {
-        let config = self
-            .settings
-            .clone()
-            .in_precision(self.device.dtype)
-            .resolve()?;
+        let mut config = self.settings.resolve()?;
+        config.set_precision(self.device.dtype);
         let data = Corpus {
             path: self.data.clone(),
             options: self.input.to_options(),
@@ -316,7 +313,7 @@ fn size_lines(size: &ModelSize) -> String {
             gpu_memory_bytes,
         } => {
             let memory = gpu_memory_bytes
-                .map(|used| format!(" with {} of its memory at most", bytes(used)))
+                .map(|used| format!(", {} of whose memory were in use", bytes(used)))
                 .unwrap_or_default();
             format!(
                 "{reads:<12}{}\nparameters  {}, trained on {device}{memory}\n",

@@ -32,6 +32,9 @@ const ATTENTION_BYTES: f64 = 200.0 * 1024.0 * 1024.0;
 /// Numbers kept of a word for the way back, for each of its state's.
 const KEPT_PER_STATE: f64 = 12.0;
 
+/// Labels up to which LightXML scores all of them with one layer.
+const MAX_FLAT_LABELS: u64 = 100_000;
+
 /// Pieces of a word.
 const PIECES_PER_WORD: f64 = 1.3;
 
@@ -48,6 +51,10 @@ struct EncoderSize {
     steps: f64,
     /// Numbers kept of a piece for the way back.
     kept_per_piece: f64,
+    /// Labels that a document is compared with, where they come in clusters.
+    num_candidates: f64,
+    /// Numbers of a label's vector there.
+    bottleneck: f64,
 }
 
 const SMALL_ENCODER: EncoderSize = EncoderSize {
@@ -58,6 +65,8 @@ const SMALL_ENCODER: EncoderSize = EncoderSize {
     batch_size: 64.0,
     steps: 9000.0,
     kept_per_piece: 6.0 * 384.0 * 20.0,
+    num_candidates: 7500.0,
+    bottleneck: 512.0,
 };
 
 /// Sizes of one network.
@@ -115,9 +124,22 @@ fn estimate_pieces(system: &'static str, config: &PieceConfig, size: TrainingSiz
     let documents = size.num_documents as f64;
     let terms = size.num_entries as f64 / documents.max(1.0);
     let length = (PIECES_PER_WORD * WORDS_PER_TERM * terms).clamp(1.0, SMALL_ENCODER.max_length);
-    let outputs = size.num_labels as f64 * config.encoder.layers as f64 * SMALL_ENCODER.width;
+    let vector = config.encoder.layers as f64 * SMALL_ENCODER.width;
+    let num_labels = size.num_labels as f64;
+    // Up to here one layer scores all labels, beyond clusters are scored and the labels of some.
+    let (scored, outputs) = if size.num_labels <= MAX_FLAT_LABELS {
+        (num_labels * vector, num_labels * vector)
+    } else {
+        let num_clusters = num_labels / config.clusters.tree.max_leaf as f64;
+        let candidates = SMALL_ENCODER.num_candidates * SMALL_ENCODER.bottleneck;
+        let clusters = num_clusters * vector;
+        (
+            clusters + candidates,
+            clusters + num_labels * SMALL_ENCODER.bottleneck,
+        )
+    };
     let operations =
-        PASSES * OPERATIONS_PER_WEIGHT * (length * SMALL_ENCODER.layer_weights + outputs);
+        PASSES * OPERATIONS_PER_WEIGHT * (length * SMALL_ENCODER.layer_weights + scored);
     let epochs =
         (SMALL_ENCODER.steps * SMALL_ENCODER.batch_size / documents.max(1.0)).clamp(4.0, 40.0);
     let weights = SMALL_ENCODER.layer_weights + SMALL_ENCODER.table_weights + outputs;

@@ -211,11 +211,7 @@ impl ReportRun<'_> {
     fn judge_of<'p>(&self, predictor: &'p Predictor) -> Result<ReportJudge<'p>> {
         let labels = predictor.labels();
         let config = &self.evaluation.config;
-        let detailed = DetailedEvaluator::new(
-            config.clone(),
-            labels.train_counts(),
-            predictor.num_train_documents(),
-        )?;
+        let detailed = DetailedEvaluator::from(self.evaluation.evaluator(predictor)?);
         let largest_k = config.ks.iter().copied().max().unwrap_or(1);
         let num_worst = (ALL_WORST_DOCUMENTS / self.models.len().max(1))
             .clamp(MIN_WORST_DOCUMENTS, MAX_WORST_DOCUMENTS);

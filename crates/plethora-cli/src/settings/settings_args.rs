@@ -4,7 +4,6 @@ use std::env;
 use std::path::PathBuf;
 
 use clap::Args;
-use plethora_predict::Precision;
 use serde_json::Value;
 
 use super::assignment::{AssignedValue, Assignment};
@@ -53,15 +52,6 @@ pub(crate) struct SettingsArgs {
 }
 
 impl SettingsArgs {
-    /// The options with the numbers to train with, where some are asked for.
-    pub(crate) fn in_precision(mut self, precision: Precision) -> Self {
-        if precision != Precision::Auto {
-            self.set
-                .push(format!("train.precision={}", precision.name()));
-        }
-        self
-    }
-
     /// The settings of the run, checked.
     pub(crate) fn resolve(&self) -> anyhow::Result<SystemConfig> {
         let mut steps = Vec::new();

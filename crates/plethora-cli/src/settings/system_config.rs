@@ -4,6 +4,7 @@ use plethora_core::Result;
 use plethora_linear::LinearConfig;
 #[cfg(feature = "torch")]
 use plethora_neural::NeuralConfig;
+use plethora_predict::Precision;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -43,6 +44,22 @@ impl SystemConfig {
             Self::Linear(config) => config.validate(),
             #[cfg(feature = "torch")]
             Self::Neural(config) => config.validate(),
+        }
+    }
+
+    /// Trains with these numbers, where some were asked for.
+    pub(crate) fn set_precision(&mut self, precision: Precision) {
+        if precision == Precision::Auto {
+            return;
+        }
+        match self {
+            Self::Linear(config) => tracing::warn!(
+                "{} computes with f32, not with {}",
+                config.system,
+                precision.name()
+            ),
+            #[cfg(feature = "torch")]
+            Self::Neural(config) => config.train_mut().precision = precision.into(),
         }
     }
 

@@ -35,6 +35,7 @@ pub(crate) struct TrainingJob {
     /// Where neural systems compute.
     pub(crate) device: Device,
     /// Where texts cut into pieces are kept for runs to come.
+    #[cfg_attr(not(feature = "torch"), expect(dead_code))]
     pub(crate) piece_cache: Option<PathBuf>,
     /// Replace a model that is there.
     pub(crate) replaces: bool,

@@ -8,8 +8,8 @@ use plethora_core::corpus::{Content, Document};
 use plethora_core::metrics::Evaluation;
 use plethora_core::{Error, Result};
 use plethora_neural::{
-    NeuralConfig, NeuralParts, NeuralSet, NeuralSetBuilder, NeuralTrainer, TextReader,
-    ValidationDocuments, resolve_encoder,
+    NeuralConfig, NeuralParts, NeuralSet, NeuralSetBuilder, NeuralTrainer, PieceConfig, TextReader,
+    ValidationDocuments, check_encoder, resolve_encoder,
 };
 use plethora_predict::{Predictor, System};
 
@@ -30,9 +30,7 @@ impl Family for NeuralConfig {
                 std::fs::File::open(path).map_err(Error::read(path))?;
             }
             Self::Words(_) => {}
-            Self::Pieces(_) => {
-                NeuralSetBuilder::new(&with_encoder(self)?, None)?;
-            }
+            Self::Pieces(config) => check_encoder(&with_encoder_folder(config)?)?,
         }
         match &job.valid {
             Some(corpus) if corpus.path.as_os_str() == "-" => Err(Error::config(
@@ -47,24 +45,38 @@ impl Family for NeuralConfig {
         let mut seconds = Seconds::default();
         let config = with_encoder(self)?;
         let (mut set, text_fields) = read(&config, job, session, &mut seconds)?;
-        let choices = set.settle(&config, job.device)?;
-        if let Some(summary) = &choices.summary {
-            session.progress().start("settings", None);
-            session.progress().finish(summary);
-        }
         let started = Instant::now();
         let valid = match &job.valid {
             Some(corpus) => Some(read_validation(corpus, &set, session)?),
             None => None,
         };
-        let trainer = NeuralTrainer {
+        let asked_for = NeuralTrainer {
+            set: &set,
+            valid: valid.as_ref(),
+            config: &config,
+            device: job.device,
+        };
+        let work = job.open_work(&asked_for.fingerprint()?, session)?;
+        let choices = match set.settle_run(&config, job.device, &work) {
+            Ok(choices) => choices,
+            Err(error) => {
+                if !job.resumes {
+                    work.remove()?;
+                }
+                return Err(error.into());
+            }
+        };
+        if let Some(summary) = &choices.summary {
+            session.progress().start("settings", None);
+            session.progress().finish(summary);
+        }
+        let model = NeuralTrainer {
             set: &set,
             valid: valid.as_ref(),
             config: &choices.config,
             device: job.device,
-        };
-        let work = job.open_work(&trainer.fingerprint()?, session)?;
-        let model = trainer.run(&work, session.progress())?;
+        }
+        .run(&work, session.progress())?;
         seconds.add("training", started.elapsed().as_secs_f64());
         let details = NeuralParts {
             space: &set.space,
@@ -157,12 +169,17 @@ fn what_is_read(set: &NeuralSet) -> String {
 
 /// The settings with the folder of the encoder instead of its name.
 fn with_encoder(config: &NeuralConfig) -> Result<NeuralConfig> {
+    Ok(match config {
+        NeuralConfig::Words(_) => config.clone(),
+        NeuralConfig::Pieces(config) => NeuralConfig::Pieces(with_encoder_folder(config)?),
+    })
+}
+
+fn with_encoder_folder(config: &PieceConfig) -> Result<PieceConfig> {
+    let cache = folders::hub_cache();
+    let folder = resolve_encoder(&config.encoder.folder, cache.as_deref())?;
     let mut config = config.clone();
-    if let NeuralConfig::Pieces(pieces) = &mut config {
-        let cache = folders::hub_cache();
-        let folder = resolve_encoder(&pieces.encoder.folder, cache.as_deref())?;
-        pieces.encoder.folder = folder.to_string_lossy().into_owned();
-    }
+    config.encoder.folder = folder.to_string_lossy().into_owned();
     Ok(config)
 }
 

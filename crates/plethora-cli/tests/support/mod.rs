@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each file of tests uses a part of it")]
 
+pub(crate) mod encoder;
 pub(crate) mod neural;
 
 use std::path::{Path, PathBuf};

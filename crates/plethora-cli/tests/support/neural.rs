@@ -2,15 +2,12 @@
 
 use super::{TRAIN_PART, join};
 
-/// Networks so small that an epoch takes no time. One thread: those of several tests on a few
+/// An encoder so small that tests can train it: a random BERT, which knows nothing.
+pub(crate) const ENCODER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/encoder");
+
+/// Few documents, so that an epoch takes no time. One thread: those of several tests on a few
 /// processors would wait for each other.
-const SMALL: [&str; 16] = [
-    "--set",
-    "vectors.width=16",
-    "--set",
-    "words.max_length=40",
-    "--set",
-    "head.layers=16",
+const SHORT: [&str; 10] = [
     "--set",
     "train.batch_size=16",
     "--set",
@@ -23,19 +20,50 @@ const SMALL: [&str; 16] = [
     "1",
 ];
 
-/// What makes the encoder of a system small.
-fn small_encoder(system: &str) -> [&'static str; 2] {
-    match system {
-        "xml-cnn" => ["--set", "encoder.filters=8"],
-        _ => ["--set", "encoder.hidden=16"],
-    }
-}
+/// Small networks over words.
+const SMALL_WORDS: [&str; 6] = [
+    "--set",
+    "vectors.width=16",
+    "--set",
+    "words.max_length=40",
+    "--set",
+    "head.layers=16",
+];
 
-/// Groups of few labels, so that there are several.
-fn small_tree(system: &str) -> &'static [&'static str] {
+/// Of a small encoder, what it can.
+const SMALL_PIECES: [&str; 6] = [
+    "--encoder",
+    ENCODER,
+    "--set",
+    "encoder.layers=2",
+    "--set",
+    "document.max_length=24",
+];
+
+/// What gives a system of pieces the clustered form, with several clusters.
+pub(crate) const CLUSTERED: [&str; 8] = [
+    "--set",
+    "head.form=clustered",
+    "--set",
+    "head.bottleneck=16",
+    "--set",
+    "clusters.beam=3",
+    "--set",
+    "clusters.tree.max_leaf=8",
+];
+
+/// What makes a system small.
+fn small(system: &str) -> Vec<&'static str> {
     match system {
-        "attentionxml-plt" => &["--set", "plt.tree.max_leaf=8", "--beam", "4"],
-        _ => &[],
+        "lightxml" => SMALL_PIECES.to_vec(),
+        "xml-cnn" => join(&[&SMALL_WORDS, &["--set", "encoder.filters=8"]]),
+        // Groups of few labels, so that there are several.
+        "attentionxml-plt" => join(&[
+            &SMALL_WORDS,
+            &["--set", "encoder.hidden=16"],
+            &["--set", "plt.tree.max_leaf=8", "--beam", "4"],
+        ]),
+        _ => join(&[&SMALL_WORDS, &["--set", "encoder.hidden=16"]]),
     }
 }
 
@@ -45,9 +73,14 @@ pub(crate) fn train_args<'a>(system: &'a str, model: &'a str, more: &[&'a str]) 
         &["train"],
         &TRAIN_PART,
         &["-o", model, "--system", system],
-        &SMALL,
-        &small_encoder(system),
-        small_tree(system),
+        &SHORT,
+        &small(system),
         more,
     ])
+}
+
+/// The arguments with another encoder.
+pub(crate) fn with_encoder<'a>(args: &[&'a str], encoder: &'a str) -> Vec<&'a str> {
+    let replaced = |arg: &&'a str| if *arg == ENCODER { encoder } else { *arg };
+    args.iter().map(replaced).collect()
 }

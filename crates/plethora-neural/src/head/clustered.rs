@@ -178,7 +178,7 @@ impl Clustered {
         let keep = (keep as i64).min(self.num_labels);
         let log_scores = self.logits(input).to_kind(Kind::Float).log_sigmoid();
         if let Some(discriminator) = &self.discriminator {
-            let beam = (beam as i64).min(self.num_outputs);
+            let beam = (beam.max(1) as i64).min(self.num_outputs);
             discriminator.rank(input, &log_scores, beam, keep)
         } else {
             let (log_scores, labels) = log_scores.topk(keep, 1, true, true);

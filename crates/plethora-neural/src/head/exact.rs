@@ -82,6 +82,7 @@ struct Step<'a> {
     hidden: Tensor,
     /// The same times what the loss of a label counts in the step.
     scaled_hidden: Tensor,
+    /// What the loss of a label counts in the label's own step.
     share: f64,
     targets: &'a LabelPlaces,
     part: &'a StepPart<'a>,
@@ -127,7 +128,8 @@ impl Exact {
     /// Computes the loss of all labels, changes the labels' tables by the step's momentum, adds
     /// the gradients of `step.scale` times the loss to those of the bottleneck, and sends those of
     /// the vector back through the encoder. The loss is summed or averaged over labels by `scale`,
-    /// and averaged over documents.
+    /// and averaged over documents; labels themselves learn from the sum always, as their steps are
+    /// not scaled by their gradients' size.
     pub(crate) fn learn(
         &self,
         input: &VectorInput<'_>,
@@ -140,12 +142,13 @@ impl Exact {
             LossScale::Sum => 1,
             LossScale::Mean => self.num_labels,
         };
-        let share = 1.0 / (targets.num_documents() as i64 * per_document) as f64;
+        let per_label = 1.0 / targets.num_documents() as f64;
+        let share = per_label / per_document as f64;
         let (loss, gradient) = tch::no_grad(|| {
             let hidden = hidden.detach();
             let step = Step {
-                scaled_hidden: &hidden * (share * step.scale),
-                share: share * step.scale,
+                scaled_hidden: &hidden * (per_label * step.scale),
+                share: per_label * step.scale,
                 hidden,
                 targets,
                 part: step,
@@ -157,7 +160,7 @@ impl Exact {
             for chunk in self.chunks(&step.hidden) {
                 self.learn_chunk(&step, &chunk, &mut loss, &mut gradient);
             }
-            (loss * share, gradient * step.share)
+            (loss * share, gradient * (share * step.part.scale))
         });
         send_back(&[(hidden, gradient)]);
         Learnt {

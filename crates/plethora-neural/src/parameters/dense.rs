@@ -53,6 +53,8 @@ pub struct DenseGroup {
 #[derive(Debug, Default)]
 pub struct DenseParametersBuilder {
     entries: Vec<(String, Tensor, bool)>,
+    /// Matrices that weight decay leaves alone.
+    undecayed: Vec<ParameterId>,
 }
 
 impl DenseParametersBuilder {
@@ -67,6 +69,11 @@ impl DenseParametersBuilder {
         let id = self.add(name, value);
         self.entries[id.0].2 = true;
         id
+    }
+
+    /// Keeps weight decay from a parameter; of vectors it is kept anyway.
+    pub fn leave_undecayed(&mut self, id: ParameterId) {
+        self.undecayed.push(id);
     }
 
     /// Number of values so far.
@@ -112,6 +119,35 @@ impl DenseParametersBuilder {
         }
     }
 
+    /// Lays all parameters out on `device` in numbers of `kind` alone, for weights that come from a file
+    /// and are only read.
+    pub fn finish_to_read(self, device: Device, kind: Kind) -> DenseParameters {
+        let (ranges, groups) = self.layout();
+        let length = groups.last().map_or(0, |group| group.range.end);
+        let values = Tensor::zeros([length], (kind, device));
+        let entries = self.entries.into_iter().zip(&ranges);
+        let entries = entries
+            .map(|((name, value, _), range)| {
+                let leaf = part(&values, range, &value.size());
+                leaf.shallow_clone().copy_(&value);
+                Entry {
+                    name,
+                    computed: leaf.shallow_clone(),
+                    leaf,
+                }
+            })
+            .collect();
+        DenseParameters {
+            buffers: Buffers {
+                gradients: Tensor::zeros([0], (kind, device)),
+                values,
+            },
+            computed: None,
+            entries,
+            groups,
+        }
+    }
+
     /// Where each parameter goes. Those that are trained alike lie together, so that a step takes
     /// a few operations whatever their number.
     fn layout(&self) -> (Vec<Range<i64>>, Vec<DenseGroup>) {
@@ -122,8 +158,10 @@ impl DenseParametersBuilder {
             [(false, true), (false, false), (true, true), (true, false)]
         {
             let start = end;
-            for ((_, value, of_labels), range) in self.entries.iter().zip(&mut ranges) {
-                if *of_labels == is_label_matrix && (value.dim() > 1) == decays {
+            let entries = self.entries.iter().zip(&mut ranges).enumerate();
+            for (number, ((_, value, of_labels), range)) in entries {
+                let is_decayed = value.dim() > 1 && !self.undecayed.contains(&ParameterId(number));
+                if *of_labels == is_label_matrix && is_decayed == decays {
                     let length = value.numel() as i64;
                     *range = end..end + length;
                     end += (length + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -198,20 +236,18 @@ impl DenseParameters {
         }
     }
 
-    /// Gives up gradients, and the values in 32 bits where others are computed with: what is left
-    /// can only be read.
-    pub fn freeze(&mut self) {
+    /// Gives up all gradients: what is left can be read and saved.
+    pub fn end_training(&mut self) {
         self.refresh();
-        if let Some(computed) = self.computed.take() {
-            self.buffers.values = computed.values;
+        let none = Tensor::zeros([0], (Kind::Float, Device::Cpu));
+        self.buffers.gradients = none.shallow_clone();
+        if let Some(computed) = &mut self.computed {
+            computed.gradients = none;
         }
-        self.buffers.gradients = self
-            .buffers
-            .values
-            .new_zeros([0], (Kind::Float, Device::Cpu));
         for entry in &mut self.entries {
+            // A leaf keeps its gradient as long as it lives.
+            entry.leaf = entry.leaf.detach();
             entry.computed = entry.computed.detach();
-            entry.leaf = entry.computed.shallow_clone();
         }
     }
 
@@ -326,9 +362,20 @@ mod tests {
         assert_eq!(floats(parameters.computed(bias)), [1.0, 2.0]);
         parameters.refresh();
         assert_eq!(floats(parameters.computed(bias)), [2.0, 4.0]);
-        parameters.freeze();
-        assert_eq!(parameters.values().kind(), Kind::BFloat16);
+        parameters.end_training();
+        assert_eq!(parameters.values().kind(), Kind::Float);
         assert_eq!(floats(parameters.computed(bias)), [2.0, 4.0]);
         assert!(!parameters.get(bias).requires_grad());
+    }
+
+    #[test]
+    fn parameters_to_read_have_one_form() {
+        let mut builder = DenseParametersBuilder::default();
+        let bias = builder.add("bias", Tensor::from_slice(&[1.0_f32, 2.0]));
+        let parameters = builder.finish_to_read(Device::Cpu, Kind::BFloat16);
+        let loaded = Tensor::from_slice(&[3.0_f32, 4.0]);
+        parameters.get(bias).shallow_clone().copy_(&loaded);
+        assert_eq!(floats(parameters.computed(bias)), [3.0, 4.0]);
+        assert_eq!(parameters.computed(bias).kind(), Kind::BFloat16);
     }
 }

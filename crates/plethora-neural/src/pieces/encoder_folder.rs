@@ -131,9 +131,28 @@ impl<'a> HubName<'a> {
         format!("models--{}", self.repository.replace('/', "--"))
     }
 
+    /// The repository's folder; a name alone may be that of the only organisation that has one.
+    fn folder(&self, cache: &Path) -> Option<PathBuf> {
+        let exact = cache.join(self.folder_name());
+        if exact.is_dir() || self.repository.contains('/') {
+            return Some(exact);
+        }
+        let suffix = format!("--{}", self.repository);
+        let entries = std::fs::read_dir(cache).ok()?.flatten();
+        let mut found = entries.map(|entry| entry.path()).filter(|path| {
+            let name = path.file_name().and_then(|name| name.to_str());
+            let name = name.and_then(|name| name.strip_prefix("models--"));
+            name.is_some_and(|name| name.ends_with(&suffix))
+        });
+        match (found.next(), found.next()) {
+            (Some(only), None) => Some(only),
+            _ => None,
+        }
+    }
+
     /// Where the cache has the version, if it has it.
     fn snapshot(&self, cache: &Path) -> Option<PathBuf> {
-        let folder = cache.join(self.folder_name());
+        let folder = self.folder(cache)?;
         let commit = std::fs::read_to_string(folder.join("refs").join(self.version));
         let commit = commit.as_deref().map_or(self.version, str::trim);
         let snapshot = folder.join("snapshots").join(commit);

@@ -118,6 +118,11 @@ impl Pieces {
         Ok(())
     }
 
+    /// Special pieces behind a text.
+    pub fn num_after(&self) -> usize {
+        self.after.len()
+    }
+
     /// The highest id that a text can get, and one more.
     pub fn vocab_size(&self) -> usize {
         self.vocab_size

@@ -3,8 +3,8 @@
 //! A zero in the settings of a system of pieces, and the form `auto`, leave a choice; here it is made,
 //! by what was measured on real data. What users set stays.
 
+use plethora_core::artifact::WorkFolder;
 use plethora_core::{Error, grouped};
-use tch::Kind;
 
 use super::reader::TextReader;
 use super::sequences::Sequences;
@@ -41,6 +41,9 @@ const MIN_BATCH: usize = 4;
 /// Share of the free memory that training may plan with.
 const USABLE_SHARE: f64 = 0.9;
 
+/// Name of the settings that a run was begun with, in its work folder.
+const SETTLED_FILE: &str = "settings.json";
+
 /// Settings without a choice left, and what was chosen, for users to see.
 #[derive(Debug, Clone)]
 pub struct Choices {
@@ -51,6 +54,30 @@ pub struct Choices {
 }
 
 impl NeuralSet {
+    /// As [`settle`](Self::settle), for a run that may be gone on with: what it was begun with stays,
+    /// wherever and with how much memory it goes on.
+    pub fn settle_run(
+        &mut self,
+        config: &NeuralConfig,
+        device: Device,
+        work: &WorkFolder,
+    ) -> Result<Choices> {
+        let path = work.path(SETTLED_FILE);
+        let begun_with = match std::fs::read(&path) {
+            Ok(bytes) => serde_json::from_slice(&bytes).ok(),
+            Err(_) => None,
+        };
+        let choices = self.settle(begun_with.as_ref().unwrap_or(config), device)?;
+        if begun_with.is_none() && choices.summary.is_some() {
+            let text = serde_json::to_vec_pretty(&choices.config)
+                .map_err(|error| Error::Data(error.to_string()))?;
+            let new = work.path(&format!("{SETTLED_FILE}.new"));
+            std::fs::write(&new, text).map_err(Error::write(&new))?;
+            std::fs::rename(&new, &path).map_err(Error::write(&path))?;
+        }
+        Ok(choices)
+    }
+
     /// Makes the choices that `config` leaves, by these documents and the device.
     pub fn settle(&mut self, config: &NeuralConfig, device: Device) -> Result<Choices> {
         let NeuralConfig::Pieces(config) = config else {
@@ -69,17 +96,19 @@ impl NeuralSet {
             num_labels: self.space.len(),
             num_documents: self.sequences.num_rows(),
             device,
+            free_memory: memory::free_bytes(device),
         };
         let mut chosen = config.clone();
         if chosen.document.max_length == 0 {
             chosen.document.max_length = facts.max_length(&self.sequences);
         }
         facts.choose(&mut chosen)?;
+        chosen.validate()?;
+        facts.check_memory(&chosen)?;
         if chosen.document.max_length < *max_length {
             // Texts to come are cut at once; those of the set as they are wanted.
             *max_length = chosen.document.max_length;
         }
-        chosen.validate()?;
         Ok(Choices {
             summary: Some(summary(&chosen, self.space.len())),
             config: NeuralConfig::Pieces(chosen),
@@ -93,6 +122,8 @@ struct Facts<'a> {
     num_labels: usize,
     num_documents: usize,
     device: Device,
+    /// Bytes of the device; absent where it does not tell.
+    free_memory: Option<u64>,
 }
 
 impl Facts<'_> {
@@ -108,9 +139,11 @@ impl Facts<'_> {
         } else {
             usize::MAX
         };
+        let places = self.architecture.max_length().unwrap_or(usize::MAX);
         (length.div_ceil(LENGTH_STEP) * LENGTH_STEP)
             .min(longest)
             .min(limit)
+            .min(places)
     }
 
     fn choose(&self, config: &mut PieceConfig) -> Result<()> {
@@ -159,25 +192,34 @@ impl Facts<'_> {
 
     /// Halves the batch until it fits, and lets a step have more of them instead.
     fn fit_batch(&self, config: &mut PieceConfig) -> Result<()> {
-        let Some(free) = memory::free_bytes(self.device) else {
+        let Some(free) = self.free_memory else {
             return Ok(());
         };
-        let kind: Kind = compute_kind(config.train.precision, self.device.open()?);
-        loop {
-            let sizes = PieceSizes {
-                config,
-                architecture: self.architecture,
-                num_labels: self.num_labels,
-                num_clusters: self.num_labels / config.clusters.tree.max_leaf.max(1) * 2,
-                kind,
-            };
-            let fits = sizes.bytes(self.device) as f64 <= USABLE_SHARE * free as f64;
-            if fits || config.train.batch_size <= MIN_BATCH {
-                return Ok(());
-            }
+        let usable = USABLE_SHARE * free as f64;
+        while config.train.batch_size > MIN_BATCH
+            && self.sizes(config)?.bytes(self.device) as f64 > usable
+        {
             config.train.batch_size /= 2;
             config.train.accumulate *= 2;
         }
+        Ok(())
+    }
+
+    /// Refuses what will not fit while nothing has been allocated yet.
+    fn check_memory(&self, config: &PieceConfig) -> Result<()> {
+        let sizes = self.sizes(config)?;
+        let needed = sizes.bytes(self.device);
+        memory::check_free(self.device, self.free_memory, needed, sizes.settings())
+    }
+
+    fn sizes<'c>(&'c self, config: &'c PieceConfig) -> Result<PieceSizes<'c>> {
+        Ok(PieceSizes {
+            config,
+            architecture: self.architecture,
+            num_labels: self.num_labels,
+            num_clusters: self.num_labels / config.clusters.tree.max_leaf.max(1) * 2,
+            kind: compute_kind(config.train.precision, self.device.open()?),
+        })
     }
 }
 
@@ -209,10 +251,135 @@ fn summary(config: &PieceConfig, num_labels: usize) -> String {
 impl PieceConfig {
     /// Refuses settings that still leave a choice, which those of a trained model never do.
     pub(crate) fn check_settled(&self) -> plethora_core::Result<()> {
-        let is_open = self.document.max_length == 0 || self.head.form == HeadForm::Auto;
-        if is_open {
-            return Err(Error::config("document.max_length", "is not chosen"));
+        let (head, train) = (&self.head, &self.train);
+        let is_clustered = head.form == HeadForm::Clustered;
+        for (is_open, key) in [
+            (self.document.max_length == 0, "document.max_length"),
+            (head.form == HeadForm::Auto, "head.form"),
+            (is_clustered && head.bottleneck == 0, "head.bottleneck"),
+            (is_clustered && self.clusters.beam == 0, "clusters.beam"),
+            (train.epochs == 0, "train.epochs"),
+            (train.batch_size == 0, "train.batch_size"),
+            (train.learning_rate == 0.0, "train.learning_rate"),
+            (train.label_rate == 0.0, "train.label_rate"),
+        ] {
+            if is_open {
+                return Err(Error::config(key, "is left open"));
+            }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn architecture() -> Architecture {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/encoder");
+        Architecture::read(Path::new(folder)).unwrap()
+    }
+
+    fn facts(architecture: &Architecture, free_memory: Option<u64>) -> Facts<'_> {
+        Facts {
+            architecture,
+            num_labels: 5000,
+            num_documents: 20_000,
+            device: Device::Cpu,
+            free_memory,
+        }
+    }
+
+    fn config() -> PieceConfig {
+        let mut config = PieceConfig::of_system("lightxml").unwrap();
+        config.document.max_length = 64;
+        config
+    }
+
+    #[test]
+    fn batches_are_halved_where_memory_is_short() {
+        let architecture = architecture();
+        let chosen = |free_memory| {
+            let mut config = config();
+            let facts = facts(&architecture, free_memory);
+            facts.choose(&mut config).unwrap();
+            config.validate().unwrap();
+            config.check_settled().unwrap();
+            let fits = facts.check_memory(&config).is_ok();
+            (config.train.batch_size, config.train.accumulate, fits)
+        };
+        assert_eq!(chosen(None), (64, 1, true));
+        assert_eq!(chosen(Some(1 << 40)), (64, 1, true));
+        let needed = |batch_size| {
+            let mut config = config();
+            config.train.batch_size = batch_size;
+            facts(&architecture, None).choose(&mut config).unwrap();
+            let facts = facts(&architecture, None);
+            facts.sizes(&config).unwrap().bytes(Device::Cpu)
+        };
+        let room_for = |batch_size| Some((needed(batch_size) as f64 * 1.12) as u64);
+        assert_eq!(chosen(room_for(32)), (32, 2, true));
+        assert_eq!(chosen(room_for(8)), (8, 8, true));
+        assert_eq!(chosen(Some(1 << 10)), (4, 16, false));
+    }
+
+    #[test]
+    fn batches_that_were_set_stay_and_are_refused_where_they_do_not_fit() {
+        let architecture = architecture();
+        let facts = facts(&architecture, Some(1 << 20));
+        for (form, settings) in [
+            (HeadForm::Flat, "train.batch_size or document.max_length"),
+            (
+                HeadForm::Exact,
+                "train.batch_size or document.max_length or head.bottleneck",
+            ),
+        ] {
+            let mut config = config();
+            config.head.form = form;
+            config.train.batch_size = 48;
+            facts.choose(&mut config).unwrap();
+            assert_eq!((config.train.batch_size, config.train.accumulate), (48, 1));
+            let message = facts.check_memory(&config).unwrap_err().to_string();
+            let end = format!("make {settings} smaller");
+            assert!(message.ends_with(&end), "{message}");
+        }
+    }
+
+    #[test]
+    fn many_labels_are_clustered() {
+        let architecture = architecture();
+        let chosen = |num_labels| {
+            let mut config = config();
+            let facts = Facts {
+                num_labels,
+                ..facts(&architecture, None)
+            };
+            facts.choose(&mut config).unwrap();
+            (config.head.form, config.clusters.beam)
+        };
+        assert_eq!(chosen(100_000), (HeadForm::Flat, 0));
+        assert_eq!(chosen(100_001), (HeadForm::Clustered, 50));
+        assert_eq!(chosen(1_000_000), (HeadForm::Clustered, 75));
+    }
+
+    #[test]
+    fn longest_documents_alone_are_cut() {
+        let architecture = architecture();
+        let length = |lengths: &[usize]| {
+            let mut rows = plethora_core::IndexRows::default();
+            for &length in lengths {
+                rows.push(vec![5; length]);
+            }
+            facts(&architecture, None).max_length(&Sequences::Words(rows))
+        };
+        let mut lengths = vec![20; 99];
+        lengths.push(60);
+        assert_eq!(length(&lengths), 32);
+        assert_eq!(length(&[40; 10]), 40);
+        assert_eq!(length(&[3]), 32);
+        // The encoder has no more places.
+        assert_eq!(length(&[100; 10]), 64);
     }
 }

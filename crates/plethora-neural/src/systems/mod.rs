@@ -5,12 +5,14 @@
 
 mod beam;
 mod choices;
+mod encoder_files;
 mod journal;
 mod level_batches;
 mod level_validator;
 mod levels;
 mod model;
 mod network_file;
+mod open_networks;
 mod piece_batches;
 mod piece_features;
 mod piece_ranker;
@@ -22,9 +24,11 @@ mod sequences;
 mod trainer;
 mod training_set;
 mod validation_documents;
+mod word_run;
 mod word_vectors;
 
 pub use choices::Choices;
+pub use encoder_files::check_encoder;
 pub use model::{NeuralModel, RankOptions, SpanWeights};
 pub use reader::TextReader;
 pub use save::{CONFIG_FILE, METRICS_FILE, NeuralParts};

@@ -4,35 +4,34 @@ use std::ops::Range;
 
 use plethora_core::artifact::ModelReader;
 use plethora_core::text::Words;
-use plethora_core::{Error as CoreError, IndexRows, LabelId, ScoredLabel};
+use plethora_core::{IndexRows, LabelId, ScoredLabel};
 use tch::{Kind, Tensor};
 
 use super::beam::{Beam, LevelRanker};
+use super::encoder_files::check_fit;
 use super::level_validator::ranking;
 use super::levels::Levels;
 use super::network_file;
+use super::open_networks::{open_members, open_tree};
 use super::piece_ranker::PieceRanker;
 use super::piece_run::{PieceMember, cut};
 use super::reader::TextReader;
 use crate::batch::WordBatch;
 use crate::config::NeuralConfig;
 use crate::guard::guarded;
-use crate::head::{Clusters, LabelFacts};
 use crate::parameters::Parameters;
 use crate::piece_batch::Cut;
-use crate::piece_config::{HeadForm, PieceConfig};
-use crate::piece_network::{PieceNetwork, PieceSetup};
 use crate::pieces::Pieces;
-use crate::precision::prediction_kind;
-use crate::start::Start;
 use crate::train::{Network as _, Precision};
-use crate::transformer::{Architecture, Weights};
-use crate::word_config::WordConfig;
-use crate::word_network::{NetworkSetup, WordNetwork};
+use crate::transformer::Architecture;
+use crate::word_network::WordNetwork;
 use crate::{Device, Error, Result};
 
 /// Name of the encoder's own settings in a model folder.
 pub(super) const ARCHITECTURE_FILE: &str = "encoder.json";
+
+/// Labels that each network ranks at least, where their scores are averaged.
+const DEPTH: usize = 100;
 
 /// What to rank.
 #[derive(Debug, Clone, Copy)]
@@ -145,10 +144,15 @@ impl NeuralModel {
                 config.check_settled()?;
                 let (architecture, members) = open_members(folder, &config, num_labels, on)?;
                 let pieces = Pieces::load_from(folder.folder())?;
+                let encoder_file = folder.path(ARCHITECTURE_FILE)?;
+                check_fit(&config, &architecture, &pieces, &encoder_file)?;
                 let max_length = config.document.max_length;
                 Ok(Self::new(
                     NeuralConfig::Pieces(config),
-                    TextReader::Pieces { pieces, max_length },
+                    TextReader::Pieces {
+                        pieces: Box::new(pieces),
+                        max_length,
+                    },
                     device,
                     TrainedPart::Members {
                         architecture,
@@ -176,25 +180,32 @@ impl NeuralModel {
         sequences: &IndexRows,
         options: RankOptions,
     ) -> Result<Vec<Vec<ScoredLabel>>> {
+        // A label that is not among a network's best counts nothing there, which must not hang on how
+        // many labels are asked for.
+        let depth = match self.num_networks() {
+            1 => options.top_k,
+            _ => options.top_k.max(DEPTH),
+        };
         let of_networks: Vec<Vec<Vec<ScoredLabel>>> = match &self.trained {
             TrainedPart::Trees(trees) => trees
                 .iter()
                 .map(|tree| {
+                    let options = RankOptions {
+                        top_k: depth,
+                        ..options
+                    };
                     let beams = self.rank_with(tree, sequences, options)?;
                     Ok(beams.iter().map(ranking).collect())
                 })
                 .collect::<Result<_>>()?,
-            TrainedPart::Members {
-                architecture,
-                members,
-            } => members
+            TrainedPart::Members { members, .. } => members
                 .iter()
                 .map(|member| {
                     PieceRanker {
                         network: &member.network,
-                        cut: self.cut(architecture, member.network.device()),
+                        cut: self.cut(member.network.device()),
                         beam: options.beam.unwrap_or_else(|| self.beam()),
-                        keep: options.top_k,
+                        keep: depth,
                     }
                     .rank(sequences)
                 })
@@ -224,9 +235,16 @@ impl NeuralModel {
         Ok(above.unwrap_or_default())
     }
 
-    fn cut(&self, architecture: &Architecture, device: tch::Device) -> Cut {
+    fn num_networks(&self) -> usize {
+        match &self.trained {
+            TrainedPart::Trees(trees) => trees.len(),
+            TrainedPart::Members { members, .. } => members.len(),
+        }
+    }
+
+    fn cut(&self, device: tch::Device) -> Cut {
         match &self.config {
-            NeuralConfig::Pieces(config) => cut(config, architecture, device),
+            NeuralConfig::Pieces(config) => cut(config, &self.reader, device),
             NeuralConfig::Words(_) => unreachable!("systems of words have no pieces"),
         }
     }
@@ -361,94 +379,4 @@ fn mean(mut scored: Vec<ScoredLabel>, num_networks: usize, top_k: usize) -> Vec<
     sums.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.label.cmp(&b.label)));
     sums.truncate(top_k);
     sums
-}
-
-fn open_tree(
-    folder: &ModelReader,
-    config: &WordConfig,
-    words: &Words,
-    num_labels: usize,
-    tree: usize,
-    device: tch::Device,
-) -> Result<TrainedTree> {
-    let levels: Levels = folder.read_json(&levels_file_name(tree))?;
-    let levels = levels.complete(num_labels).map_err(|error| {
-        let path = folder.folder().join(levels_file_name(tree));
-        plethora_core::Error::model(&path, error.to_string())
-    })?;
-    let shape = [words.num_rows() as i64, config.vectors.width as i64];
-    let blank_words = Tensor::zeros(shape, (Kind::Float, tch::Device::Cpu));
-    let networks = (0..levels.len())
-        .map(|level| {
-            let counts = vec![0; levels.num_items(level)];
-            let network = WordNetwork::new(&NetworkSetup {
-                config,
-                word_vectors: &blank_words,
-                labels: LabelFacts {
-                    train_counts: &counts,
-                    num_documents: 1,
-                },
-                has_candidates: level > 0,
-                device,
-                start: Start::blank(),
-            });
-            let name = network_file_name(tree, level);
-            let arrays = folder.map(&name)?;
-            network_file::load(network.parameters(), &arrays, &folder.path(&name)?)?;
-            Ok(network)
-        })
-        .collect::<Result<_>>()?;
-    Ok(TrainedTree { levels, networks })
-}
-
-fn open_members(
-    folder: &ModelReader,
-    config: &PieceConfig,
-    num_labels: usize,
-    device: tch::Device,
-) -> Result<(Architecture, Vec<PieceMember>)> {
-    let architecture = Architecture::read(&folder.path(ARCHITECTURE_FILE)?)?;
-    let is_clustered = config.head.form == HeadForm::Clustered;
-    let num_members = if is_clustered {
-        config.clusters.num_clusterings
-    } else {
-        1
-    };
-    let members = (0..num_members)
-        .map(|member| {
-            let clusters = if is_clustered {
-                let name = clusters_file_name(member);
-                let clusters: Clusters = folder.read_json(&name)?;
-                let path = folder.folder().join(name);
-                let complete = clusters.complete(num_labels);
-                Some(complete.map_err(|error| CoreError::model(&path, error.to_string()))?)
-            } else {
-                None
-            };
-            let counts = vec![0; num_labels];
-            let cluster_counts = vec![0; clusters.as_ref().map_or(0, Clusters::num_clusters)];
-            let blank = |train_counts| LabelFacts {
-                train_counts,
-                num_documents: 1,
-            };
-            let mut network = PieceNetwork::new(&PieceSetup {
-                config,
-                architecture: &architecture,
-                weights: Weights::Start(Start::blank()),
-                labels: blank(&counts),
-                clusters: clusters
-                    .as_ref()
-                    .map(|clusters| (clusters, blank(&cluster_counts))),
-                device,
-                kind: prediction_kind(config.train.precision, device),
-                start: Start::blank(),
-            })?;
-            let name = member_file_name(member);
-            let arrays = folder.map(&name)?;
-            network_file::load(network.parameters(), &arrays, &folder.path(&name)?)?;
-            network.freeze();
-            Ok(PieceMember { clusters, network })
-        })
-        .collect::<Result<_>>()?;
-    Ok((architecture, members))
 }

@@ -10,18 +10,19 @@ use super::journal::Journal;
 use super::piece_batches::PieceBatches;
 use super::piece_features::piece_features;
 use super::piece_validator::PieceValidator;
-use super::trainer::counts;
+use super::reader::TextReader;
 use super::training_set::NeuralSet;
 use super::validation_documents::ValidationDocuments;
+use super::word_run::counts;
 use crate::head::{Clusters, LabelFacts, Negatives, Phase};
 use crate::piece_batch::Cut;
 use crate::piece_config::{HeadForm, PieceConfig};
-use crate::piece_memory::{MEMORY_SETTINGS, PieceSizes};
+use crate::piece_memory::PieceSizes;
 use crate::piece_network::{PieceNetwork, PieceSetup};
 use crate::precision::compute_kind;
 use crate::start::Start;
 use crate::train::{TrainConfig, Trainer, Validator, memory};
-use crate::transformer::{Architecture, DocumentPiece, Weights};
+use crate::transformer::{Architecture, Weights};
 use crate::{Device, Result};
 
 /// A trained network and the clusters it was trained with.
@@ -55,13 +56,7 @@ struct Stage<'a> {
 
 impl PieceRun<'_> {
     pub(super) fn train(&mut self, seed: SeedStream) -> Result<Vec<PieceMember>> {
-        let is_clustered = self.config.head.form == HeadForm::Clustered;
-        let num_members = if is_clustered {
-            self.config.clusters.num_clusterings
-        } else {
-            1
-        };
-        (0..num_members)
+        (0..self.config.num_members())
             .map(|member| self.train_member(member, seed.named("member").child(member as u64)))
             .collect()
     }
@@ -71,10 +66,13 @@ impl PieceRun<'_> {
             HeadForm::Clustered => Some(self.clusters(seed)?),
             _ => None,
         };
-        let network = self.network(clusters.as_ref(), seed)?;
+        let mut network = self.network(clusters.as_ref(), member, seed)?;
         let train = &self.config.train;
         let name = format!("member-{member}");
-        let is_static = clusters.is_some() && self.config.head.negatives == Negatives::Static;
+        // Where each cluster is one label, there is no second stage.
+        let has_two_stages = (clusters.as_ref())
+            .is_some_and(|clusters| clusters.num_clusters() < self.set.space.len());
+        let is_static = has_two_stages && self.config.head.negatives == Negatives::Static;
         if is_static {
             self.train_stage(
                 &network,
@@ -110,7 +108,7 @@ impl PieceRun<'_> {
                 },
             )?;
         }
-        network.refresh();
+        network.end_training();
         Ok(PieceMember { clusters, network })
     }
 
@@ -131,7 +129,12 @@ impl PieceRun<'_> {
         Ok(clusters)
     }
 
-    fn network(&self, clusters: Option<&Clusters>, seed: SeedStream) -> Result<PieceNetwork> {
+    fn network(
+        &self,
+        clusters: Option<&Clusters>,
+        member: usize,
+        seed: SeedStream,
+    ) -> Result<PieceNetwork> {
         let device = self.device.open()?;
         let kind = compute_kind(self.config.train.precision, device);
         let sizes = PieceSizes {
@@ -141,7 +144,10 @@ impl PieceRun<'_> {
             num_clusters: clusters.map_or(0, Clusters::num_clusters),
             kind,
         };
-        memory::check(self.device, sizes.bytes(self.device), &MEMORY_SETTINGS)?;
+        // Later members use again what the first one took, and libtorch never gave back.
+        if member == 0 {
+            memory::check(self.device, sizes.bytes(self.device), sizes.settings())?;
+        }
         let labels = &self.set.labels_of_documents;
         let counts = counts(labels, self.set.space.len());
         let num_documents = labels.num_rows() as u64;
@@ -159,6 +165,7 @@ impl PieceRun<'_> {
             device,
             kind,
             start: Start::seeded(seed.named("network")),
+            is_trained: true,
         })
     }
 
@@ -166,7 +173,7 @@ impl PieceRun<'_> {
         network.set_phase(stage.phase);
         let batches = PieceBatches {
             sequences: &self.set.sequences,
-            cut: cut(self.config, self.architecture, network.device()),
+            cut: cut(self.config, &self.set.reader, network.device()),
             documents: self.documents,
             labels: &self.set.labels_of_documents,
             device: network.device(),
@@ -175,7 +182,7 @@ impl PieceRun<'_> {
             sequences: &self.valid.sequences,
             labels: &self.valid.labels,
             num_labels: self.set.space.len(),
-            cut: cut(self.config, self.architecture, network.device()),
+            cut: cut(self.config, &self.set.reader, network.device()),
             beam: self.config.predict_beam(),
         };
         // Before labels have been learnt there is nothing to choose by.
@@ -206,10 +213,9 @@ impl PieceRun<'_> {
 }
 
 /// How a system cuts documents that are too long, for batches on a device.
-pub(super) fn cut(config: &PieceConfig, architecture: &Architecture, device: tch::Device) -> Cut {
-    let num_at_end = match architecture.document_piece() {
-        DocumentPiece::First => 1,
-        DocumentPiece::Last => 2,
+pub(super) fn cut(config: &PieceConfig, reader: &TextReader, device: tch::Device) -> Cut {
+    let TextReader::Pieces { pieces, .. } = reader else {
+        unreachable!("systems of pieces read pieces");
     };
-    Cut::new(config.document.max_length, num_at_end, device)
+    Cut::new(config.document.max_length, pieces.num_after(), device)
 }

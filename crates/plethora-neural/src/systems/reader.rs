@@ -17,7 +17,7 @@ pub enum TextReader {
     /// Pieces of words, by the vocabulary of a pretrained transformer.
     Pieces {
         /// The vocabulary.
-        pieces: Pieces,
+        pieces: Box<Pieces>,
         /// Pieces of a document beyond this many are cut.
         max_length: usize,
     },

@@ -8,19 +8,14 @@ use plethora_core::corpus::{Content, Document, Label, LabelSpace, LabelSpaceBuil
 use plethora_core::text::{TfIdfBuilder, WordsBuilder};
 use plethora_core::{Error, IndexRows, SparseMatrix};
 
+use super::encoder_files::EncoderFiles;
 use super::reader::TextReader;
 use super::sequences::Sequences;
 use crate::config::NeuralConfig;
-use crate::pieces::{PieceCorpusBuilder, Pieces};
+use crate::pieces::PieceCorpusBuilder;
 use crate::transformer::Architecture;
 use crate::word_config::WordConfig;
 use crate::{Result, piece_config::PieceConfig};
-
-/// Name of an encoder's own settings in its folder.
-const ARCHITECTURE_FILE_OF_ENCODER: &str = "config.json";
-
-/// Pieces of a document that are kept at most, where the encoder itself knows no limit.
-const MAX_PIECES: usize = 512;
 
 /// Documents whose texts are tokenised together.
 const DOCUMENTS_PER_BATCH: usize = 4096;
@@ -60,10 +55,10 @@ pub struct NeuralSetBuilder {
 enum SequenceBuilder {
     Words {
         words: WordsBuilder,
-        features: Option<TfIdfBuilder>,
+        features: Option<Box<TfIdfBuilder>>,
     },
     Pieces {
-        corpus: PieceCorpusBuilder,
+        corpus: Box<PieceCorpusBuilder>,
         max_length: usize,
         architecture: Architecture,
     },
@@ -72,7 +67,7 @@ enum SequenceBuilder {
 impl SequenceBuilder {
     fn of_words(config: &WordConfig) -> Result<Self> {
         let features = match &config.plt {
-            Some(plt) => Some(TfIdfBuilder::new(plt.text.clone())?),
+            Some(plt) => Some(Box::new(TfIdfBuilder::new(plt.text.clone())?)),
             None => None,
         };
         Ok(Self::Words {
@@ -82,27 +77,15 @@ impl SequenceBuilder {
     }
 
     fn of_pieces(config: &PieceConfig, cache: Option<&Path>) -> Result<Self> {
-        let folder = Path::new(&config.encoder.folder);
-        let architecture = Architecture::read(&folder.join(ARCHITECTURE_FILE_OF_ENCODER))?;
-        let pieces = Pieces::open(folder)?;
-        pieces.check_vocabulary(architecture.vocab_size(), folder)?;
-        let limit = architecture.max_length().unwrap_or(MAX_PIECES);
-        let max_length = match config.document.max_length {
-            0 => limit,
-            wanted
-                if architecture
-                    .max_length()
-                    .is_some_and(|limit| wanted > limit) =>
-            {
-                let message = format!("must be at most {limit}, which the encoder has places for");
-                return Err(Error::config("document.max_length", message).into());
-            }
-            wanted => wanted,
-        };
+        let files = EncoderFiles::open(config)?;
         Ok(Self::Pieces {
-            corpus: PieceCorpusBuilder::new(pieces, max_length, cache),
-            max_length,
-            architecture,
+            corpus: Box::new(PieceCorpusBuilder::new(
+                files.pieces,
+                files.max_length,
+                cache,
+            )),
+            max_length: files.max_length,
+            architecture: files.architecture,
         })
     }
 
@@ -191,7 +174,10 @@ impl NeuralSetBuilder {
             } => {
                 let (pieces, rows) = corpus.finish();
                 tracing::info!("{}", rows.summary());
-                let reader = TextReader::Pieces { pieces, max_length };
+                let reader = TextReader::Pieces {
+                    pieces: Box::new(pieces),
+                    max_length,
+                };
                 (reader, Sequences::Pieces(rows), None, Some(architecture))
             }
         };

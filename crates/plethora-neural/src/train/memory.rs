@@ -38,7 +38,17 @@ pub fn used_bytes(device: Device) -> Option<u64> {
 ///
 /// [`Error::TooLittleMemory`].
 pub fn check(device: Device, needed: u64, settings: &[&str]) -> Result<()> {
-    match free_bytes(device) {
+    check_free(device, free_bytes(device), needed, settings)
+}
+
+/// As [`check`], with what is free where that is known already.
+pub(crate) fn check_free(
+    device: Device,
+    free: Option<u64>,
+    needed: u64,
+    settings: &[&str],
+) -> Result<()> {
+    match free {
         Some(free) if free < needed => Err(Error::TooLittleMemory {
             device: device.to_string(),
             needed,

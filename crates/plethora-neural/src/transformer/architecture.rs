@@ -159,11 +159,6 @@ impl Architecture {
         self.shape.num_heads as usize
     }
 
-    /// True where something is added to the attention of each pair of pieces.
-    pub fn has_attention_bias(&self) -> bool {
-        matches!(self.kind, ArchitectureKind::Mpnet | ArchitectureKind::Xlnet)
-    }
-
     /// Number of layers, without the embeddings.
     pub fn num_layers(&self) -> usize {
         self.num_layers as usize

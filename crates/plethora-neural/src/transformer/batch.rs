@@ -20,8 +20,10 @@ pub(crate) struct PieceInput<'a> {
     pub(crate) lengths: &'a Tensor,
     /// documents x pieces: true where a document has a piece. Absent where all are equally long.
     pub(crate) mask: Option<&'a Tensor>,
-    /// True in training: then dropout is on.
+    /// True where gradients are wanted.
     pub(crate) is_training: bool,
+    /// True where something is left out at random, which is so in training but for parts of an epoch.
+    pub(crate) drops: bool,
     /// Draws what dropout leaves out. Each layer has the next number, so the seeds of two steps
     /// must lie further apart than there are layers.
     pub(crate) seed: i64,

@@ -63,6 +63,7 @@ fn encoder_values(
         lengths: &lengths,
         mask: Some(&places.lt_tensor(&lengths.unsqueeze(1))),
         is_training: true,
+        drops: false,
         seed: 0,
     };
     let states = tch::no_grad(|| transformer.hidden_states(&parameters, &pieces));

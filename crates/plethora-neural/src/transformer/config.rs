@@ -50,7 +50,7 @@ impl TransformerConfig {
     }
 
     /// Refuses to read more layers than there are.
-    pub(super) fn check_layers(&self, num_layers: usize) -> Result<()> {
+    pub(crate) fn check_layers(&self, num_layers: usize) -> Result<()> {
         self.validate()?;
         if self.layers > num_layers {
             let message = format!(

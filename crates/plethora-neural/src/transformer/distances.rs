@@ -29,9 +29,10 @@ impl DistanceBias {
             "encoder.relative_attention_bias.weight",
             &[DISTANCE_CLASSES, architecture.shape.num_heads],
         );
-        Ok(Self {
-            table: loader.matrix("encoder.distances", &[table])?,
-        })
+        let table = loader.matrix("encoder.distances", &[table])?;
+        // Biases in the shape of a matrix.
+        loader.leave_undecayed(table);
+        Ok(Self { table })
     }
 
     /// The bias of a batch, with the pieces hidden that are not there.

@@ -126,7 +126,7 @@ impl Transformer {
         parameters: &'a DenseParameters,
         input: &'a PieceInput<'a>,
     ) -> (Batch<'a>, Tensor) {
-        let share = |share| if input.is_training { share } else { 0.0 };
+        let share = |share| if input.drops { share } else { 0.0 };
         let mut batch = Batch {
             parameters,
             input,
@@ -166,7 +166,7 @@ impl Transformer {
     /// Draws the numbers of a part by themselves, so that they can be drawn again.
     fn seed(&self, input: &PieceInput<'_>, part: usize) {
         let drops = self.config.dropout > 0.0 || self.config.attention_dropout > 0.0;
-        if input.is_training && drops {
+        if input.drops && drops {
             tch::manual_seed(input.seed + part as i64);
         }
     }

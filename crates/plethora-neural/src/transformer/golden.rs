@@ -149,6 +149,7 @@ impl Pieces {
             lengths: &self.lengths,
             mask: self.mask.as_ref(),
             is_training,
+            drops: is_training,
             seed: 1000,
         }
     }

@@ -119,6 +119,11 @@ impl<'a> Loader<'a> {
         self.add(name, tensors, Fill::Normal)
     }
 
+    /// Keeps weight decay from a parameter.
+    pub(super) fn leave_undecayed(&mut self, id: ParameterId) {
+        self.builder.leave_undecayed(id);
+    }
+
     /// A product with matrices below one another, with a number added to each output.
     pub(super) fn linear(
         &mut self,

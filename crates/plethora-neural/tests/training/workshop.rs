@@ -85,7 +85,7 @@ impl Workshop {
         &self,
         config: &TrainConfig,
         seed: u64,
-        mut network: ToyNetwork,
+        network: ToyNetwork,
         mut validator: ToyValidator,
         interrupt_at: Option<u64>,
     ) -> Run {
@@ -109,7 +109,7 @@ impl Workshop {
             journal: &mut journal,
         };
         let documents = ToyDocuments::new(self.num_documents);
-        let outcome = trainer.run(&mut network, &documents, Some(&mut validator));
+        let outcome = trainer.run(&network, &documents, Some(&mut validator));
         Run {
             outcome,
             network,

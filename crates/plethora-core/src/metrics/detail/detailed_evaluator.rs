@@ -61,21 +61,7 @@ impl DetailedEvaluator {
         train_counts: &[u32],
         num_train_documents: u64,
     ) -> Result<Self> {
-        let largest_k = config.ks.iter().copied().max().unwrap_or(1);
-        let evaluator = Evaluator::new(config, train_counts, num_train_documents)?;
-        let columns = DocumentColumns::new(&evaluator.rules);
-        Ok(Self {
-            documents: ObservationTable::new(columns.num_columns),
-            columns,
-            row: Vec::new(),
-            lengths: Vec::new(),
-            curves: LabelCurves::default(),
-            num_found: vec![0; train_counts.len()],
-            top_reliability: Reliability::default(),
-            reliability: Reliability::default(),
-            largest_k,
-            evaluator,
-        })
+        Evaluator::new(config, train_counts, num_train_documents).map(Self::from)
     }
 
     /// Takes in a document: its true labels in any order, its ranking, best label first, and how long
@@ -133,6 +119,26 @@ impl DetailedEvaluator {
             num_found: self.num_found,
             top_reliability: self.top_reliability,
             reliability: self.reliability,
+        }
+    }
+}
+
+impl From<Evaluator> for DetailedEvaluator {
+    /// Goes by the settings of an evaluator that has no documents yet.
+    fn from(evaluator: Evaluator) -> Self {
+        let columns = DocumentColumns::new(&evaluator.rules);
+        let ks = &evaluator.rules.config.ks;
+        Self {
+            documents: ObservationTable::new(columns.num_columns),
+            columns,
+            row: Vec::new(),
+            lengths: Vec::new(),
+            curves: LabelCurves::default(),
+            num_found: vec![0; evaluator.rules.train_counts.len()],
+            top_reliability: Reliability::default(),
+            reliability: Reliability::default(),
+            largest_k: ks.iter().copied().max().unwrap_or(1),
+            evaluator,
         }
     }
 }

@@ -129,7 +129,17 @@ impl Case {
         };
         (&loss * step_scale).backward();
         let [of_vector, of_labels, of_biases] = leaves.map(|leaf| leaf.grad());
-        [loss, of_vector, of_labels, of_biases]
+        // Labels learn from the sum whatever the loss.
+        let per_document = match scale {
+            LossScale::Sum => 1,
+            LossScale::Mean => logits.size()[1],
+        } as f64;
+        [
+            loss,
+            of_vector,
+            of_labels * per_document,
+            of_biases * per_document,
+        ]
     }
 }
 

@@ -1,0 +1,111 @@
+//! The networks of a model folder.
+
+use plethora_core::Error as CoreError;
+use plethora_core::artifact::ModelReader;
+use plethora_core::text::Words;
+use tch::{Kind, Tensor};
+
+use super::levels::Levels;
+use super::model::{
+    ARCHITECTURE_FILE, TrainedTree, clusters_file_name, levels_file_name, member_file_name,
+    network_file_name,
+};
+use super::network_file;
+use super::piece_run::PieceMember;
+use crate::Result;
+use crate::head::{Clusters, LabelFacts};
+use crate::piece_config::{HeadForm, PieceConfig};
+use crate::piece_network::{PieceNetwork, PieceSetup};
+use crate::precision::prediction_kind;
+use crate::start::Start;
+use crate::train::Network as _;
+use crate::transformer::{Architecture, Weights};
+use crate::word_config::WordConfig;
+use crate::word_network::{NetworkSetup, WordNetwork};
+
+/// The networks of one tree.
+pub(super) fn open_tree(
+    folder: &ModelReader,
+    config: &WordConfig,
+    words: &Words,
+    num_labels: usize,
+    tree: usize,
+    device: tch::Device,
+) -> Result<TrainedTree> {
+    let levels: Levels = folder.read_json(&levels_file_name(tree))?;
+    let levels = levels.complete(num_labels).map_err(|error| {
+        let path = folder.folder().join(levels_file_name(tree));
+        plethora_core::Error::model(&path, error.to_string())
+    })?;
+    let shape = [words.num_rows() as i64, config.vectors.width as i64];
+    let blank_words = Tensor::zeros(shape, (Kind::Float, tch::Device::Cpu));
+    let networks = (0..levels.len())
+        .map(|level| {
+            let counts = vec![0; levels.num_items(level)];
+            let network = WordNetwork::new(&NetworkSetup {
+                config,
+                word_vectors: &blank_words,
+                labels: LabelFacts {
+                    train_counts: &counts,
+                    num_documents: 1,
+                },
+                has_candidates: level > 0,
+                device,
+                start: Start::blank(),
+            });
+            let name = network_file_name(tree, level);
+            let arrays = folder.map(&name)?;
+            network_file::load(network.parameters(), &arrays, &folder.path(&name)?)?;
+            Ok(network)
+        })
+        .collect::<Result<_>>()?;
+    Ok(TrainedTree { levels, networks })
+}
+
+/// The networks of a system of pieces, with their encoder.
+pub(super) fn open_members(
+    folder: &ModelReader,
+    config: &PieceConfig,
+    num_labels: usize,
+    device: tch::Device,
+) -> Result<(Architecture, Vec<PieceMember>)> {
+    let architecture = Architecture::read(&folder.path(ARCHITECTURE_FILE)?)?;
+    let is_clustered = config.head.form == HeadForm::Clustered;
+    let members = (0..config.num_members())
+        .map(|member| {
+            let clusters = if is_clustered {
+                let name = clusters_file_name(member);
+                let clusters: Clusters = folder.read_json(&name)?;
+                let path = folder.folder().join(name);
+                let complete = clusters.complete(num_labels);
+                Some(complete.map_err(|error| CoreError::model(&path, error.to_string()))?)
+            } else {
+                None
+            };
+            let counts = vec![0; num_labels];
+            let cluster_counts = vec![0; clusters.as_ref().map_or(0, Clusters::num_clusters)];
+            let blank = |train_counts| LabelFacts {
+                train_counts,
+                num_documents: 1,
+            };
+            let network = PieceNetwork::new(&PieceSetup {
+                config,
+                architecture: &architecture,
+                weights: Weights::Start(Start::blank()),
+                labels: blank(&counts),
+                clusters: clusters
+                    .as_ref()
+                    .map(|clusters| (clusters, blank(&cluster_counts))),
+                device,
+                kind: prediction_kind(config.train.precision, device),
+                start: Start::blank(),
+                is_trained: false,
+            })?;
+            let name = member_file_name(member);
+            let arrays = folder.map(&name)?;
+            network_file::load(network.parameters(), &arrays, &folder.path(&name)?)?;
+            Ok(PieceMember { clusters, network })
+        })
+        .collect::<Result<_>>()?;
+    Ok((architecture, members))
+}

@@ -1,0 +1,9 @@
+//! Systems of pieces on a small catalogue, with the smallest encoder that can be trained: every form
+//! trains, ranks and comes back from its folder, what must be equal is equal, and runs go on.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod equalities;
+mod forms;
+mod going_on;
+mod settled;
+mod workshop;
