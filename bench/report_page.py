@@ -49,7 +49,9 @@ def browse(chromium, page, *options):
 
 
 def outside_requests(log):
-    """Addresses with a host that the page asked for; pages of the browser's own start are left out."""
+    """Addresses with a host that were asked for. Chromium itself asks Google's hosts when it starts, so
+    these are left out, and a page that asked for one of them would not be noticed here; the check of
+    the page's text in main() would."""
     events = json.loads(log.read_text())["events"]
     urls = {event.get("params", {}).get("url", "") for event in events}
     own = ("google.com", "googleapis.com", "gvt1.com", "google.")
