@@ -4,7 +4,7 @@ use std::path::Path;
 
 use plethora_core::corpus::{CorpusReader, Document};
 use plethora_core::metrics::{Evaluation, EvaluationConfig, Evaluator};
-use plethora_core::{LabelId, Result};
+use plethora_core::{LabelId, Result, ScoredLabel};
 use plethora_predict::{Predictor, RankOptions};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -38,6 +38,7 @@ pub(crate) struct MeasuredModel {
 }
 
 /// CPU time of prediction, in milliseconds a document.
+#[cfg_attr(test, derive(Default))]
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Speed {
     /// Making features, where the system has any.
@@ -60,26 +61,46 @@ impl EvaluationRun {
     pub(crate) fn run(
         &self,
         predictor: &Predictor,
-        mut reader: CorpusReader,
+        reader: CorpusReader,
         path: &Path,
         session: &Session,
     ) -> Result<MeasuredModel> {
+        let evaluator = self.evaluator(predictor)?;
+        let (evaluator, facts) = self.judge(predictor, reader, path, session, evaluator)?;
+        Ok(MeasuredModel::new(evaluator.finish(), facts))
+    }
+
+    /// What compares the rankings of a model with the truth.
+    pub(crate) fn evaluator(&self, predictor: &Predictor) -> Result<Evaluator> {
+        Evaluator::new(
+            self.config.clone(),
+            predictor.labels().train_counts(),
+            predictor.num_train_documents(),
+        )
+    }
+
+    /// Ranks all documents of `reader`, which comes from `path`, and hands them to `judge`.
+    pub(crate) fn judge<J: Judge>(
+        &self,
+        predictor: &Predictor,
+        mut reader: CorpusReader,
+        path: &Path,
+        session: &Session,
+        judge: J,
+    ) -> Result<(J, JudgingFacts)> {
         let largest_k = self.config.ks.iter().copied().max().unwrap_or(1);
         let depth = self.depth.unwrap_or(MIN_DEPTH).max(largest_k);
-        let labels = predictor.labels();
         let mut measuring = Measuring {
             predictor,
             options: RankOptions {
                 top_k: depth,
                 beam: self.beam,
             },
-            evaluator: Evaluator::new(
-                self.config.clone(),
-                labels.train_counts(),
-                predictor.num_train_documents(),
-            )?,
+            judge,
             unseen: FxHashMap::default(),
             num_unseen_assignments: 0,
+            num_documents: 0,
+            num_labelled: 0,
             features_s: 0.0,
             ranking_s: 0.0,
         };
@@ -91,18 +112,37 @@ impl EvaluationRun {
             Ok(())
         })
         .map_err(|error| in_file(error, path))?;
-        let measured = measuring.finish(depth);
-        session.progress().finish(&format!(
-            "{} documents",
-            measured.evaluation.num_documents()
-        ));
-        let evaluation = &measured.evaluation;
-        if evaluation.num_documents() == evaluation.num_documents_without_labels() {
+        let num_documents = measuring.num_documents;
+        session
+            .progress()
+            .finish(&format!("{num_documents} documents"));
+        if measuring.num_labelled == 0 {
             return Err(no_labels(path, reader.format(), "to compare with"));
         }
         tell_warnings(&reader);
-        Ok(measured)
+        Ok(measuring.finish(depth))
     }
+}
+
+/// Compares rankings with the truth.
+pub(crate) trait Judge {
+    /// Takes in a document with the ids of its true labels and its ranking, best label first.
+    fn add(&mut self, document: &Document, truth: &[LabelId], ranking: &[ScoredLabel]);
+}
+
+impl Judge for Evaluator {
+    fn add(&mut self, _document: &Document, truth: &[LabelId], ranking: &[ScoredLabel]) {
+        Self::add(self, truth, ranking);
+    }
+}
+
+/// What is known after all documents were judged, whatever judged them.
+#[derive(Debug)]
+pub(crate) struct JudgingFacts {
+    depth: usize,
+    unseen_keys: Vec<String>,
+    num_unseen_assignments: u64,
+    speed: Speed,
 }
 
 /// Hands the documents of a corpus to `act` in batches; stops when the user asks to.
@@ -129,18 +169,20 @@ pub(crate) fn for_each_batch(
 }
 
 /// An evaluation under way.
-struct Measuring<'a> {
+struct Measuring<'a, J> {
     predictor: &'a Predictor,
     options: RankOptions,
-    evaluator: Evaluator,
+    judge: J,
     /// Ids of true labels that the model does not know; they follow the model's own.
     unseen: FxHashMap<String, LabelId>,
     num_unseen_assignments: u64,
+    num_documents: u64,
+    num_labelled: u64,
     features_s: f64,
     ranking_s: f64,
 }
 
-impl Measuring<'_> {
+impl<J: Judge> Measuring<'_, J> {
     fn add(&mut self, documents: &[Document]) -> Result<()> {
         let start = cpu_seconds();
         let prepared = self.predictor.prepare(documents)?;
@@ -154,7 +196,9 @@ impl Measuring<'_> {
                 .iter()
                 .map(|key| self.true_label(key))
                 .collect();
-            self.evaluator.add(&truth, ranking);
+            self.num_documents += 1;
+            self.num_labelled += u64::from(!truth.is_empty());
+            self.judge.add(document, &truth, ranking);
         }
         Ok(())
     }
@@ -173,27 +217,37 @@ impl Measuring<'_> {
         next
     }
 
-    fn finish(self, depth: usize) -> MeasuredModel {
+    fn finish(self, depth: usize) -> (J, JudgingFacts) {
         let mut unseen: Vec<(LabelId, String)> =
             self.unseen.into_iter().map(|(key, id)| (id, key)).collect();
         unseen.sort_unstable();
-        let evaluation = self.evaluator.finish();
-        let per_document = 1000.0 / evaluation.num_documents().max(1) as f64;
-        MeasuredModel {
+        let per_document = 1000.0 / self.num_documents.max(1) as f64;
+        let facts = JudgingFacts {
             depth,
-            num_unseen_labels: unseen.len() as u64,
+            unseen_keys: unseen.into_iter().map(|(_, key)| key).collect(),
             num_unseen_assignments: self.num_unseen_assignments,
             speed: Speed {
                 features_ms_cpu_per_doc: self.features_s * per_document,
                 ranking_ms_cpu_per_doc: self.ranking_s * per_document,
             },
-            unseen_keys: unseen.into_iter().map(|(_, key)| key).collect(),
-            evaluation,
-        }
+        };
+        (self.judge, facts)
     }
 }
 
 impl MeasuredModel {
+    /// An evaluation with what else is known.
+    pub(crate) fn new(evaluation: Evaluation, facts: JudgingFacts) -> Self {
+        Self {
+            evaluation,
+            depth: facts.depth,
+            num_unseen_labels: facts.unseen_keys.len() as u64,
+            num_unseen_assignments: facts.num_unseen_assignments,
+            speed: facts.speed,
+            unseen_keys: facts.unseen_keys,
+        }
+    }
+
     /// Key and name of any label of the evaluation.
     pub(crate) fn describe<'a>(
         &'a self,

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use plethora_core::artifact::OutputFolder;
 use plethora_core::corpus::{CorpusReader, Output};
-use plethora_core::metrics::EvaluationConfig;
+use plethora_core::metrics::{BootstrapConfig, EvaluationConfig};
 use plethora_core::{Error, Result};
 use plethora_predict::Predictor;
 
@@ -12,6 +13,8 @@ use crate::bounds;
 use crate::data_args::DataArgs;
 use crate::device_args::DeviceArgs;
 use crate::evaluation::{EvaluationRun, MeasuredModel};
+use crate::failure::UsageError;
+use crate::report::{MeasuredForReport, REPORT_FILE, ReportRun};
 use crate::session::Session;
 use crate::{interrupt, metrics_table, results};
 
@@ -19,14 +22,19 @@ const EXAMPLES: &str = "\
 Examples:
   plethora eval model test.jsonl
   plethora eval model books.jsonl --where split=test -k 1,3,5,10 --per-label labels.tsv
-  plethora eval model amazon-test.txt --a 0.6 --b 2.6 --json";
+  plethora eval model amazon-test.txt --a 0.6 --b 2.6 --json
+  plethora eval parabel bonsai lightxml test.jsonl --report report
+
+--report compares one or several models on the same documents and writes report.html, report.md and
+report.json: intervals, differences, where models fail, and what papers report on the same data.";
 
 /// Measure a model on documents with labels
 #[derive(Debug, Args)]
 #[command(visible_aliases = ["test", "evaluate"], after_help = EXAMPLES)]
 pub(crate) struct EvalArgs {
-    /// Model folder
-    model: PathBuf,
+    /// Model folder; several with --report
+    #[arg(required = true, value_name = "MODEL")]
+    models: Vec<PathBuf>,
 
     /// Corpus with true labels; - is standard input
     data: PathBuf,
@@ -55,7 +63,7 @@ pub(crate) struct EvalArgs {
     #[arg(long, value_name = "B", default_value_t = EvaluationConfig::default().b)]
     b: f64,
 
-    /// Labels to rank a document; at least the largest K
+    /// Labels to rank a document; at least the largest K. If not given: 20, and 100 with --report
     #[arg(long, value_name = "N", value_parser = bounds::at_least_one())]
     depth: Option<usize>,
 
@@ -70,6 +78,20 @@ pub(crate) struct EvalArgs {
     /// Write the metrics to this file as JSON
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    /// Write a report to this folder: report.html, report.md and report.json
+    #[arg(long, value_name = "FOLDER")]
+    report: Option<PathBuf>,
+
+    /// Draws of documents for the intervals of a report
+    #[arg(long, value_name = "N", requires = "report")]
+    #[arg(default_value_t = BootstrapConfig::default().resamples)]
+    resamples: usize,
+
+    /// Seed of these draws
+    #[arg(long, value_name = "N", requires = "report")]
+    #[arg(default_value_t = BootstrapConfig::default().seed)]
+    seed: u64,
 
     /// Replace files that exist
     #[arg(long)]
@@ -100,29 +122,119 @@ impl EvalArgs {
             depth: self.depth,
         };
         run.config.validate()?;
-        if self.output.is_some() || self.per_label.is_some() {
+        self.check_models()?;
+        if self.output.is_some() || self.per_label.is_some() || self.report.is_some() {
             interrupt::install();
         }
         // Outputs that cannot be written are told before the work, not after it.
-        let output = self.create(self.output.as_deref())?;
-        let per_label = self.create(self.per_label.as_deref())?;
-        let predictor = self.device.open(&self.model)?;
+        let files = Files {
+            output: self.create(self.output.as_deref())?,
+            per_label: self.create(self.per_label.as_deref())?,
+        };
+        if let Some(folder) = &self.report {
+            return self.report(run, folder, files, session);
+        }
+        let predictor = self.device.open(&self.models[0])?;
         let options = self.input.to_options_for(predictor.details());
         let reader = CorpusReader::open(&self.data, &options)?;
         let measured = run.run(&predictor, reader, &self.data, session)?;
-        if let (Some(file), Some(path)) = (per_label, &self.per_label) {
-            write_labels(file, path, &measured, &predictor)?;
+        self.write_files(files, &measured, &predictor)?;
+        self.print(&measured)
+    }
+
+    /// Several models make a report, and the other outputs are of one model.
+    fn check_models(&self) -> Result<(), UsageError> {
+        if self.models.len() < 2 {
+            return Ok(());
         }
-        if let Some(mut file) = output {
-            let text = serde_json::to_string_pretty(&measured)?;
+        if self.report.is_none() {
+            return Err(UsageError::new(
+                "several models are compared in a report; --report FOLDER says where to write it",
+            ));
+        }
+        if self.output.is_some() || self.per_label.is_some() {
+            return Err(UsageError::new(
+                "--output and --per-label are of one model; a report of several has all metrics in \
+                 report.json",
+            ));
+        }
+        if self.data.as_os_str() == "-" {
+            return Err(UsageError::new(
+                "standard input can be read once, and each model reads the documents; name a file",
+            ));
+        }
+        Ok(())
+    }
+
+    fn report(
+        &self,
+        evaluation: EvaluationRun,
+        target: &Path,
+        files: Files,
+        session: &Session,
+    ) -> anyhow::Result<()> {
+        let folder = OutputFolder::create(target, self.force, REPORT_FILE)?;
+        let run = ReportRun {
+            models: &self.models,
+            data: &self.data,
+            evaluation,
+            bootstrap: BootstrapConfig {
+                resamples: self.resamples,
+                seed: self.seed,
+                ..BootstrapConfig::default()
+            },
+            device: self.device,
+            input: &self.input,
+        };
+        let (report, latest) = run.run(session)?;
+        report.write(folder)?;
+        for warning in report.warnings() {
+            tracing::warn!("{warning}");
+        }
+        match (latest, self.models.len()) {
+            (
+                Some(MeasuredForReport {
+                    predictor,
+                    measured,
+                }),
+                1,
+            ) => {
+                self.write_files(files, &measured, &predictor)?;
+                self.print(&measured)?;
+            }
+            _ if self.json => results::print_json(&report)?,
+            _ => results::print(&report.to_screen())?,
+        }
+        if !self.json {
+            let page = target.join("report.html");
+            results::print(&format!("report      {}\n", page.display()))?;
+        }
+        Ok(())
+    }
+
+    fn write_files(
+        &self,
+        files: Files,
+        measured: &MeasuredModel,
+        predictor: &Predictor,
+    ) -> anyhow::Result<()> {
+        if let (Some(file), Some(path)) = (files.per_label, &self.per_label) {
+            write_labels(file, path, measured, predictor)?;
+        }
+        if let Some(mut file) = files.output {
+            let text = serde_json::to_string_pretty(measured)?;
             file.write(text.as_bytes())?;
             file.write(b"\n")?;
             file.finish()?;
         }
+        Ok(())
+    }
+
+    fn print(&self, measured: &MeasuredModel) -> anyhow::Result<()> {
         if self.json {
-            results::print_json(&measured)?;
+            results::print_json(measured)?;
         } else {
-            results::print(&metrics_table::render(&measured))?;
+            results::print(&metrics_table::render(measured))?;
         }
         Ok(())
     }
@@ -134,6 +246,12 @@ impl EvalArgs {
         self.input.check_output(&self.data, path)?;
         Ok(Some(Output::create(path, self.force)?))
     }
+}
+
+/// Files that were asked for, open before the work.
+struct Files {
+    output: Option<Output>,
+    per_label: Option<Output>,
 }
 
 fn write_labels(

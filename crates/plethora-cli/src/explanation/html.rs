@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use plethora_predict::{BIAS, Method};
 
 use super::ExplanationReport;
-use super::report::{CharacterOffsets, ExplainedLabel, printable};
+use super::report::{CharacterOffsets, ExplainedLabel};
 use super::segments::{segments, strongest};
+use crate::page::{escaped, page};
 
 /// Rows of a table.
 const SHOWN: usize = 20;
@@ -36,14 +37,12 @@ impl ExplanationReport<'_> {
         }
         let model = escaped(&self.model);
         let system = escaped(self.system);
-        format!(
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <title>Labels explained by {model}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
-             <header>\n<h1>Why these labels?</h1>\n<p>Model {model}, {system}</p>\n</header>\n\
+        let body = format!(
+            "<header>\n<h1>Why these labels?</h1>\n<p>Model {model}, {system}</p>\n</header>\n\
              <nav>\n{chips}</nav>\n<main>\n{panels}</main>\n\
-             <script>\n{SCRIPT}</script>\n</body>\n</html>\n"
-        )
+             <script>\n{SCRIPT}</script>\n"
+        );
+        page(&format!("Labels explained by {}", self.model), STYLE, &body)
     }
 }
 
@@ -125,22 +124,6 @@ impl ExplainedLabel<'_> {
         }
         rows
     }
-}
-
-/// Text that a page shows as it is, between tags and in attributes.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in printable(text).chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            other => escaped.push(other),
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]

@@ -12,5 +12,5 @@ mod terminal;
 mod sample;
 
 pub(crate) use label_choice::find_label;
-pub(crate) use report::ExplanationReport;
+pub(crate) use report::{ExplanationReport, printable};
 pub(crate) use terminal::TextStyle;

@@ -87,7 +87,7 @@ impl CharacterOffsets {
 }
 
 /// Text without what would command a terminal or break a page; line ends and tabs stay.
-pub(super) fn printable(text: &str) -> Cow<'_, str> {
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     let is_command =
         |character: char| character.is_control() && !matches!(character, '\n' | '\t' | '\r');
     if text.contains(is_command) {

@@ -36,7 +36,7 @@ impl ModelWriter {
         let (parent, name) = parent_and_name(&target)?;
         fs::create_dir_all(&parent).map_err(Error::write(&parent))?;
         publish::restore_moved_away(&target)?;
-        check_replaceable(&target, replace)?;
+        check_replaceable(&target, replace, MANIFEST_FILE)?;
         temporary::remove_abandoned(&parent, &name);
         let folder = TemporaryFolder::create(&parent, &name).map_err(Error::write(&target))?;
         Ok(Self {
@@ -51,7 +51,7 @@ impl ModelWriter {
     pub fn check_target(target: &Path, replace: bool) -> Result<()> {
         let target = resolve(target);
         let (parent, _) = parent_and_name(&target)?;
-        check_replaceable(&target, replace)?;
+        check_replaceable(&target, replace, MANIFEST_FILE)?;
         // Missing folders will be made, in the nearest one that is there.
         match parent.ancestors().find_map(|path| fs::metadata(path).ok()) {
             Some(nearest) if !nearest.is_dir() => {
@@ -129,7 +129,7 @@ impl ModelWriter {
         for folder in &contents.folders {
             sync_folder(folder)?;
         }
-        check_replaceable(&self.target, self.replace)?;
+        check_replaceable(&self.target, self.replace, MANIFEST_FILE)?;
         publish::publish(self.folder.path(), &self.target, self.replace)?;
         self.target.parent().map_or(Ok(()), sync_folder)
     }
@@ -169,7 +169,7 @@ fn measure_and_sync(path: &Path) -> Result<FileEntry> {
 }
 
 /// Forces the names in a folder to disk, where the system lets folders be opened.
-fn sync_folder(path: &Path) -> Result<()> {
+pub(super) fn sync_folder(path: &Path) -> Result<()> {
     if cfg!(not(unix)) {
         return Ok(());
     }
@@ -185,7 +185,7 @@ fn sync_folder(path: &Path) -> Result<()> {
 
 /// The folder itself where `target` is a link to it or a name like `..`, so that the model behind a
 /// link is replaced and the link stays; otherwise the path as the user wrote it.
-fn resolve(target: &Path) -> PathBuf {
+pub(super) fn resolve(target: &Path) -> PathBuf {
     // Collecting the components drops a final slash, behind which a link looks like a folder.
     let target: PathBuf = target.components().collect();
     if target.is_symlink() || target.file_name().is_none() {
@@ -195,7 +195,7 @@ fn resolve(target: &Path) -> PathBuf {
     }
 }
 
-fn parent_and_name(target: &Path) -> Result<(PathBuf, OsString)> {
+pub(super) fn parent_and_name(target: &Path) -> Result<(PathBuf, OsString)> {
     match (target.parent(), target.file_name()) {
         (Some(parent), Some(name)) if parent.as_os_str().is_empty() => {
             Ok((PathBuf::from("."), name.to_owned()))
@@ -208,8 +208,9 @@ fn parent_and_name(target: &Path) -> Result<(PathBuf, OsString)> {
     }
 }
 
-/// A mistyped `--force` must not cost anyone a folder of something else.
-fn check_replaceable(target: &Path, replace: bool) -> Result<()> {
+/// A mistyped `--force` must not cost anyone a folder of something else: `marker` is a file that all
+/// folders have that may be replaced.
+pub(super) fn check_replaceable(target: &Path, replace: bool, marker: &str) -> Result<()> {
     if target.symlink_metadata().is_err() {
         return Ok(());
     }
@@ -219,7 +220,7 @@ fn check_replaceable(target: &Path, replace: bool) -> Result<()> {
         });
     }
     let is_empty = || fs::read_dir(target).is_ok_and(|mut entries| entries.next().is_none());
-    if target.join(MANIFEST_FILE).is_file() || is_empty() {
+    if target.join(marker).is_file() || is_empty() {
         return Ok(());
     }
     Err(Error::Occupied {

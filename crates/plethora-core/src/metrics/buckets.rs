@@ -65,7 +65,7 @@ impl Buckets {
         }
     }
 
-    fn of_frequency(&self, train_frequency: u32) -> BucketName {
+    pub(super) fn of_frequency(&self, train_frequency: u32) -> BucketName {
         match train_frequency {
             0 => BucketName::Unseen,
             1..=MAX_TAIL_FREQUENCY => BucketName::Tail,

@@ -26,8 +26,9 @@ use crate::{LabelId, Result};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Evaluator {
-    rules: Arc<Rules>,
-    document: JudgedDocument,
+    pub(super) rules: Arc<Rules>,
+    /// The latest document.
+    pub(super) document: JudgedDocument,
     num_documents: u64,
     num_documents_without_labels: u64,
     totals: Vec<Totals>,
@@ -37,13 +38,13 @@ pub struct Evaluator {
 
 /// What evaluators that will be merged have in common.
 #[derive(Debug)]
-struct Rules {
-    config: EvaluationConfig,
-    train_counts: Arc<[u32]>,
+pub(super) struct Rules {
+    pub(super) config: EvaluationConfig,
+    pub(super) train_counts: Arc<[u32]>,
     num_train_documents: u64,
-    propensities: Propensities,
-    buckets: Buckets,
-    metrics: Vec<Metric>,
+    pub(super) propensities: Propensities,
+    pub(super) buckets: Buckets,
+    pub(super) metrics: Vec<Metric>,
 }
 
 impl Evaluator {

@@ -30,8 +30,7 @@ pub(super) fn macro_f1(labels: &LabelTable) -> f64 {
 pub(super) fn mean_f1<'a>(labels: impl Iterator<Item = &'a LabelCounts>) -> f64 {
     let (mut total, mut num_labels) = (0.0, 0.0);
     for counts in labels.filter(|counts| counts.num_true + counts.num_assigned > 0) {
-        let denominator = f64::from(counts.num_true) + f64::from(counts.num_assigned);
-        total += 2.0 * f64::from(counts.num_assigned_hits) / denominator;
+        total += f1_of(counts);
         num_labels += 1.0;
     }
     if num_labels > 0.0 {
@@ -39,4 +38,10 @@ pub(super) fn mean_f1<'a>(labels: impl Iterator<Item = &'a LabelCounts>) -> f64 
     } else {
         0.0
     }
+}
+
+/// F1 of a label that is true for a document or assigned to one.
+pub(super) fn f1_of(counts: &LabelCounts) -> f64 {
+    let denominator = f64::from(counts.num_true) + f64::from(counts.num_assigned);
+    2.0 * f64::from(counts.num_assigned_hits) / denominator
 }

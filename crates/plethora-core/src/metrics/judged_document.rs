@@ -9,6 +9,8 @@ pub(super) struct Place {
     pub(super) label: LabelId,
     /// True where the label is a true one and comes for the first time.
     pub(super) is_hit: bool,
+    /// True where the label came before.
+    pub(super) is_repeat: bool,
     /// True where the label comes for the first time and its score reaches the threshold.
     pub(super) is_assigned: bool,
     /// The label's inverse propensity at a hit, else 0.
@@ -50,6 +52,7 @@ impl JudgedDocument {
             Place {
                 label: scored.label,
                 is_hit,
+                is_repeat: false,
                 is_assigned: scored.score >= threshold,
                 gain: if is_hit {
                     propensities.inverse(scored.label)
@@ -73,6 +76,7 @@ impl JudgedDocument {
             if places[pair[0] as usize].label == places[pair[1] as usize].label {
                 let repeat = &mut places[pair[1] as usize];
                 (repeat.is_hit, repeat.is_assigned, repeat.gain) = (false, false, 0.0);
+                repeat.is_repeat = true;
             }
         }
     }

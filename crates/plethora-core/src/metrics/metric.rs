@@ -91,15 +91,32 @@ impl Totals {
 
 impl Metric {
     pub(super) fn add(&self, document: &JudgedDocument, totals: &mut Totals) {
-        let (numerator, denominator) = match self.formula {
-            Formula::Mean(value) => (value(document), 1.0),
-            Formula::MeanAt(value) => (value(document, self.k), 1.0),
-            Formula::Ratio(parts) => parts(document),
-            Formula::RatioAt(parts) => parts(document, self.k),
-            Formula::Labels(_) | Formula::LabelsAt(_) => return,
-        };
-        totals.numerator += numerator;
-        totals.denominator += denominator;
+        if let Some((numerator, denominator)) = self.parts(document) {
+            totals.numerator += numerator;
+            totals.denominator += denominator;
+        }
+    }
+
+    /// What a document adds to the two sums whose quotient is the metric; `None` where it comes from
+    /// the table of labels.
+    pub(super) fn parts(&self, document: &JudgedDocument) -> Option<(f64, f64)> {
+        match self.formula {
+            Formula::Mean(value) => Some((value(document), 1.0)),
+            Formula::MeanAt(value) => Some((value(document, self.k), 1.0)),
+            Formula::Ratio(parts) => Some(parts(document)),
+            Formula::RatioAt(parts) => Some(parts(document, self.k)),
+            Formula::Labels(_) | Formula::LabelsAt(_) => None,
+        }
+    }
+
+    /// True where documents weigh differently: the denominator is no count of documents.
+    pub(super) fn is_ratio(&self) -> bool {
+        matches!(self.formula, Formula::Ratio(_) | Formula::RatioAt(_))
+    }
+
+    /// True where the metric comes from the table of labels.
+    pub(super) fn is_of_labels(&self) -> bool {
+        matches!(self.formula, Formula::Labels(_) | Formula::LabelsAt(_))
     }
 
     /// The metric's value; 0 where there is nothing to divide by.

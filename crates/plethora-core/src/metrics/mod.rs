@@ -13,6 +13,7 @@
 
 mod buckets;
 mod coverage;
+mod detail;
 mod evaluation;
 mod evaluation_config;
 mod evaluator;
@@ -26,13 +27,20 @@ mod propensity;
 mod propensity_scored;
 mod recall;
 mod reciprocal_rank;
+mod reliability;
 mod scored_label;
 mod sum;
 
 pub use buckets::{BucketEvaluation, BucketName};
+pub use detail::{
+    BootstrapConfig, BucketEstimates, Comparison, DetailedEvaluation, DetailedEvaluator,
+    Difference, Draws, Estimate, Estimates, FrequencyGroup, LengthGroup, LengthGroups, MissedLabel,
+    Outcome, TopLabels, Worst,
+};
 pub use evaluation::Evaluation;
 pub use evaluation_config::EvaluationConfig;
 pub use evaluator::Evaluator;
 pub use label_table::LabelEvaluation;
 pub use propensity::Propensities;
+pub use reliability::{Reliability, ReliabilityBin};
 pub use scored_label::ScoredLabel;
