@@ -33,7 +33,7 @@ impl JudgedDocument {
         truth: &[LabelId],
         ranking: &[ScoredLabel],
         propensities: &Propensities,
-        threshold: f32,
+        threshold: impl Fn(LabelId) -> f32,
     ) {
         self.truth.clear();
         self.truth.extend_from_slice(truth);
@@ -50,7 +50,7 @@ impl JudgedDocument {
             Place {
                 label: scored.label,
                 is_hit,
-                is_assigned: scored.score >= threshold,
+                is_assigned: scored.score >= threshold(scored.label),
                 gain: if is_hit {
                     propensities.inverse(scored.label)
                 } else {
@@ -125,7 +125,7 @@ mod tests {
             scored(1, 0.7),
             scored(1, 0.6),
         ];
-        document.fill(&truth, &ranking, &propensities, 0.5);
+        document.fill(&truth, &ranking, &propensities, |_| 0.5);
         assert_eq!(document.num_true(), 2.0);
         assert_eq!(document.num_hits(4), 1.0);
         assert_eq!(document.num_assigned(), 2.0);

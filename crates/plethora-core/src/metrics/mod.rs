@@ -29,6 +29,7 @@ mod reciprocal_rank;
 mod scored_label;
 mod sum;
 
+pub(crate) use buckets::Buckets;
 pub use buckets::{BucketEvaluation, BucketName};
 pub use evaluation::Evaluation;
 pub use evaluation_config::EvaluationConfig;
