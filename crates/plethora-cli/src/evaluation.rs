@@ -30,6 +30,12 @@ pub(crate) struct MeasuredModel {
     /// How often they are true.
     #[serde(rename = "n_unseen_assignments")]
     pub(crate) num_unseen_assignments: u64,
+    /// Whether tuned thresholds counted.
+    #[serde(
+        rename = "tuned_thresholds",
+        skip_serializing_if = "std::ops::Not::not"
+    )]
+    pub(crate) is_tuned: bool,
     /// What ranking cost.
     pub(crate) speed: Speed,
     /// Keys of the labels beyond the model's, in the order of their ids.
@@ -53,6 +59,8 @@ pub(crate) struct EvaluationRun {
     pub(crate) beam: Option<usize>,
     /// Labels to rank a document, where more are wanted than the metrics need.
     pub(crate) depth: Option<usize>,
+    /// Whether the model's tuned thresholds count, not the one of the settings.
+    pub(crate) is_tuned: bool,
 }
 
 impl EvaluationRun {
@@ -65,19 +73,27 @@ impl EvaluationRun {
         session: &Session,
     ) -> Result<MeasuredModel> {
         let largest_k = self.config.ks.iter().copied().max().unwrap_or(1);
-        let depth = self.depth.unwrap_or(MIN_DEPTH).max(largest_k);
+        let usual_depth = match predictor.calibration() {
+            Some(calibration) if self.is_tuned => calibration.config.depth,
+            _ => MIN_DEPTH,
+        };
+        let depth = self.depth.unwrap_or(usual_depth).max(largest_k);
         let labels = predictor.labels();
+        let mut evaluator = Evaluator::new(
+            self.config.clone(),
+            labels.train_counts(),
+            predictor.num_train_documents(),
+        )?;
+        if let (true, Some(thresholds)) = (self.is_tuned, predictor.label_thresholds()) {
+            evaluator = evaluator.with_label_thresholds(thresholds);
+        }
         let mut measuring = Measuring {
             predictor,
             options: RankOptions {
                 top_k: depth,
                 beam: self.beam,
             },
-            evaluator: Evaluator::new(
-                self.config.clone(),
-                labels.train_counts(),
-                predictor.num_train_documents(),
-            )?,
+            evaluator,
             unseen: FxHashMap::default(),
             num_unseen_assignments: 0,
             features_s: 0.0,
@@ -91,7 +107,10 @@ impl EvaluationRun {
             Ok(())
         })
         .map_err(|error| in_file(error, path))?;
-        let measured = measuring.finish(depth);
+        let measured = MeasuredModel {
+            is_tuned: self.is_tuned,
+            ..measuring.finish(depth)
+        };
         session.progress().finish(&format!(
             "{} documents",
             measured.evaluation.num_documents()
@@ -181,6 +200,7 @@ impl Measuring<'_> {
         let per_document = 1000.0 / evaluation.num_documents().max(1) as f64;
         MeasuredModel {
             depth,
+            is_tuned: false,
             num_unseen_labels: unseen.len() as u64,
             num_unseen_assignments: self.num_unseen_assignments,
             speed: Speed {

@@ -3,6 +3,7 @@
 
 mod args;
 mod bounds;
+mod calibration_report;
 mod catalogue_files;
 mod commands;
 mod corpus_check;
@@ -23,6 +24,7 @@ mod progress_bar;
 mod progress_lines;
 mod resources;
 mod results;
+mod score_args;
 mod session;
 mod settings;
 mod training;

@@ -12,6 +12,7 @@ use crate::bounds;
 use crate::data_args::DataArgs;
 use crate::device_args::DeviceArgs;
 use crate::evaluation::{EvaluationRun, MeasuredModel};
+use crate::score_args::ScoreArgs;
 use crate::session::Session;
 use crate::{interrupt, metrics_table, results};
 
@@ -46,6 +47,9 @@ pub(crate) struct EvalArgs {
     #[arg(short, long, value_name = "SCORE", value_parser = bounds::score)]
     #[arg(default_value_t = EvaluationConfig::default().threshold)]
     threshold: f32,
+
+    #[command(flatten)]
+    scores: ScoreArgs,
 
     /// A of the propensity model
     #[arg(long, value_name = "A", default_value_t = EvaluationConfig::default().a)]
@@ -98,7 +102,9 @@ impl EvalArgs {
             },
             beam: self.beam,
             depth: self.depth,
+            is_tuned: self.scores.tuned,
         };
+        self.scores.check()?;
         run.config.validate()?;
         if self.output.is_some() || self.per_label.is_some() {
             interrupt::install();
@@ -106,7 +112,8 @@ impl EvalArgs {
         // Outputs that cannot be written are told before the work, not after it.
         let output = self.create(self.output.as_deref())?;
         let per_label = self.create(self.per_label.as_deref())?;
-        let predictor = self.device.open(&self.model)?;
+        let predictor = self.scores.apply(self.device.open(&self.model)?);
+        self.scores.thresholds(&predictor, &self.model)?;
         let options = self.input.to_options_for(predictor.details());
         let reader = CorpusReader::open(&self.data, &options)?;
         let measured = run.run(&predictor, reader, &self.data, session)?;
