@@ -106,10 +106,10 @@ mod tests {
 
     #[test]
     fn bands_are_those_of_evaluations() {
+        use BucketName::{Head, Tail, Torso, Unseen};
         let counts = [4, 60, 1, 10, 4, 20, 1, 0];
         let bands = FrequencyBands::of(&counts);
         assert_eq!((bands.min_head, bands.min_torso), (60, 6));
-        use BucketName::{Head, Tail, Torso, Unseen};
         assert_eq!(
             counts.map(|count| bands.band(count)),
             [Tail, Head, Tail, Torso, Tail, Torso, Tail, Unseen]

@@ -64,9 +64,9 @@ mod tests {
                     f1_of(hits as u64, assigned.count() as u64, total)
                 };
                 let mut table = ScoreTable::new();
-                pairs
-                    .iter()
-                    .for_each(|&(score, truth)| table.add(score, truth));
+                for &(score, is_true) in &pairs {
+                    table.add(score, is_true);
+                }
                 let found = best_threshold(&table.finish(), total);
                 let mut tried: Vec<f32> = pairs.iter().map(|pair| pair.0).collect();
                 tried.sort_by(|left, right| right.total_cmp(left));

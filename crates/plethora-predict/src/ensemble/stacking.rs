@@ -308,7 +308,7 @@ mod tests {
 
     /// Of two members one finds the frequent labels and the other the rare ones.
     fn fitter(num_documents: u32) -> (StackingFitter, Vec<u32>) {
-        let labels = (0..40).map(|number| Label::from_key(&format!("label-{number:02}")));
+        let labels = (0..40).map(|number| Label::from_key(format!("label-{number:02}")));
         let train_counts: Vec<u32> = (0..40)
             .map(|label| if label < 20 { 900 } else { 2 })
             .collect();
