@@ -131,9 +131,10 @@ impl EnsembleModel {
     ) -> Result<Vec<Vec<ScoredLabel>>> {
         let votes = self.votes_for(prepared, options)?;
         // Networks are not for several threads at once, so that these get no more than they need.
+        let (combiner, train_counts) = (&self.combiner, &self.train_counts);
         Ok(votes
             .into_par_iter()
-            .map(|votes| self.combiner.combine(votes, &self.train_counts))
+            .map(|votes| combiner.combine(votes, train_counts))
             .collect())
     }
 
