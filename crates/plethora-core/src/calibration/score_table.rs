@@ -22,7 +22,7 @@ pub struct ScoreCount {
 ///
 /// Up to 2^20 different scores are exact. Where there are more, scores that differ only in the last
 /// bits of their fraction become one, the smallest that they can be, one bit more at a time until
-/// they are few enough again: scores stay apart that differ by one part in 10,000 or more. At most
+/// they are few enough again: scores stay apart that differ by one part in 4,000 or more. At most
 /// 26 MB are held.
 #[derive(Debug, Clone, Default)]
 pub struct ScoreTable {
