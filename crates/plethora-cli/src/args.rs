@@ -4,8 +4,8 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::bounds;
 use crate::commands::{
-    check, completions, convert, demo, ensemble, eval, explain, generate, info, init, man, predict,
-    split, train,
+    calibrate, check, completions, convert, demo, ensemble, eval, explain, generate, info, init,
+    man, predict, split, train,
 };
 use crate::environment::with_environment;
 use crate::logging::LogFormat;
@@ -69,6 +69,7 @@ pub(crate) enum Verb {
     Split(split::SplitArgs),
     Train(train::TrainArgs),
     Ensemble(ensemble::EnsembleArgs),
+    Calibrate(calibrate::CalibrateArgs),
     Eval(eval::EvalArgs),
     Predict(predict::PredictArgs),
     Explain(explain::ExplainArgs),

@@ -20,15 +20,17 @@ pub(crate) struct DeviceArgs {
 }
 
 impl DeviceArgs {
+    /// The same as the library's settings.
+    pub(crate) fn compute(self) -> Compute {
+        Compute {
+            device: self.device,
+            precision: self.dtype,
+        }
+    }
+
     /// Opens a model on the device.
     pub(crate) fn open(self, model: &Path) -> Result<Predictor> {
-        let predictor = Predictor::open_on(
-            model,
-            Compute {
-                device: self.device,
-                precision: self.dtype,
-            },
-        )?;
+        let predictor = Predictor::open_on(model, self.compute())?;
         if let System::Linear(_) = predictor.system() {
             warn_of_linear(&predictor.details().system, self.device);
         }

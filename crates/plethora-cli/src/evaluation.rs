@@ -30,6 +30,12 @@ pub(crate) struct MeasuredModel {
     /// How often they are true.
     #[serde(rename = "n_unseen_assignments")]
     pub(crate) num_unseen_assignments: u64,
+    /// Whether tuned thresholds counted.
+    #[serde(
+        rename = "tuned_thresholds",
+        skip_serializing_if = "std::ops::Not::not"
+    )]
+    pub(crate) is_tuned: bool,
     /// What ranking cost.
     pub(crate) speed: Speed,
     /// Keys of the labels beyond the model's, in the order of their ids.
@@ -54,6 +60,8 @@ pub(crate) struct EvaluationRun {
     pub(crate) beam: Option<usize>,
     /// Labels to rank a document, where more are wanted than the metrics need.
     pub(crate) depth: Option<usize>,
+    /// Whether the model's tuned thresholds count, not the one of the settings.
+    pub(crate) is_tuned: bool,
 }
 
 impl EvaluationRun {
@@ -72,11 +80,15 @@ impl EvaluationRun {
 
     /// What compares the rankings of a model with the truth.
     pub(crate) fn evaluator(&self, predictor: &Predictor) -> Result<Evaluator> {
-        Evaluator::new(
+        let evaluator = Evaluator::new(
             self.config.clone(),
             predictor.labels().train_counts(),
             predictor.num_train_documents(),
-        )
+        )?;
+        Ok(match predictor.label_thresholds() {
+            Some(thresholds) if self.is_tuned => evaluator.with_label_thresholds(thresholds),
+            _ => evaluator,
+        })
     }
 
     /// Ranks all documents of `reader`, which comes from `path`, and hands them to `judge`.
@@ -89,7 +101,11 @@ impl EvaluationRun {
         judge: J,
     ) -> Result<(J, JudgingFacts)> {
         let largest_k = self.config.ks.iter().copied().max().unwrap_or(1);
-        let depth = self.depth.unwrap_or(MIN_DEPTH).max(largest_k);
+        let usual_depth = match predictor.calibration() {
+            Some(calibration) if self.is_tuned => calibration.config.depth,
+            _ => MIN_DEPTH,
+        };
+        let depth = self.depth.unwrap_or(usual_depth).max(largest_k);
         let mut measuring = Measuring {
             predictor,
             options: RankOptions {
@@ -97,6 +113,7 @@ impl EvaluationRun {
                 beam: self.beam,
             },
             judge,
+            is_tuned: self.is_tuned,
             unseen: FxHashMap::default(),
             num_unseen_assignments: 0,
             num_documents: 0,
@@ -140,6 +157,7 @@ impl Judge for Evaluator {
 #[derive(Debug)]
 pub(crate) struct JudgingFacts {
     depth: usize,
+    is_tuned: bool,
     unseen_keys: Vec<String>,
     num_unseen_assignments: u64,
     speed: Speed,
@@ -173,6 +191,7 @@ struct Measuring<'a, J> {
     predictor: &'a Predictor,
     options: RankOptions,
     judge: J,
+    is_tuned: bool,
     /// Ids of true labels that the model does not know; they follow the model's own.
     unseen: FxHashMap<String, LabelId>,
     num_unseen_assignments: u64,
@@ -224,6 +243,7 @@ impl<J: Judge> Measuring<'_, J> {
         let per_document = 1000.0 / self.num_documents.max(1) as f64;
         let facts = JudgingFacts {
             depth,
+            is_tuned: self.is_tuned,
             unseen_keys: unseen.into_iter().map(|(_, key)| key).collect(),
             num_unseen_assignments: self.num_unseen_assignments,
             speed: Speed {
@@ -243,6 +263,7 @@ impl MeasuredModel {
             depth: facts.depth,
             num_unseen_labels: facts.unseen_keys.len() as u64,
             num_unseen_assignments: facts.num_unseen_assignments,
+            is_tuned: facts.is_tuned,
             speed: facts.speed,
             unseen_keys: facts.unseen_keys,
         }

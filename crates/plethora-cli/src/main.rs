@@ -3,6 +3,7 @@
 
 mod args;
 mod bounds;
+mod calibration_report;
 mod catalogue_files;
 mod commands;
 mod corpus_check;
@@ -25,6 +26,7 @@ mod progress_lines;
 mod report;
 mod resources;
 mod results;
+mod score_args;
 mod session;
 mod settings;
 mod training;

@@ -98,20 +98,25 @@ fn notes(measured: &MeasuredModel) -> String {
         num_unseen_labels,
         num_unseen_assignments,
         speed,
+        is_tuned,
         ..
     } = measured;
     let config = evaluation.config();
+    let threshold = if *is_tuned {
+        "their tuned thresholds".to_owned()
+    } else {
+        config.threshold.to_string()
+    };
     format!(
         "documents   {} ({} without labels)\n\
          unseen      {} true labels were never seen in training, {} assignments\n\
-         F1          labels with a score from {} among the best {depth}\n\
+         F1          labels with a score from {threshold} among the best {depth}\n\
          propensity  A = {}, B = {}, from training frequencies\n\
          speed       {:.3} ms CPU a document for ranking, {:.3} for features\n",
         grouped(evaluation.num_documents()),
         grouped(evaluation.num_documents_without_labels()),
         grouped(*num_unseen_labels),
         grouped(*num_unseen_assignments),
-        config.threshold,
         config.a,
         config.b,
         speed.ranking_ms_cpu_per_doc,

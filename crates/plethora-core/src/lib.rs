@@ -5,6 +5,7 @@
 //! any number of threads.
 
 pub mod artifact;
+pub mod calibration;
 mod cells;
 pub mod corpus;
 mod error;

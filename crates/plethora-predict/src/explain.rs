@@ -97,7 +97,7 @@ impl Predictor {
                 self.labels().len()
             )));
         }
-        match self.system() {
+        let found = match self.system() {
             System::Linear(model) => {
                 let tfidf = self.tfidf().ok_or_else(without_words)?;
                 Ok(explain_linear(model, tfidf, text, label))
@@ -106,7 +106,11 @@ impl Predictor {
             System::Neural(model) => explain_neural(self, model, text, label),
             System::Ensemble(_) if !self.details().takes_text => Err(without_words()),
             System::Ensemble(model) => explain_ensemble(model, text, label),
-        }
+        }?;
+        Ok(Explanation {
+            score: self.shown_score(label, found.score),
+            ..found
+        })
     }
 }
 

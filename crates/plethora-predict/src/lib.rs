@@ -36,6 +36,7 @@ pub use compute::{Compute, Precision};
 pub use device::Device;
 pub use ensemble::{
     Combination, ENSEMBLE, EnsembleConfig, EnsembleModel, EnsembleParts, Member, MemberFolder,
+    MemberLink, Stacking, StackingFitter,
 };
 pub use explain::{BIAS, ExplainingMember, Explanation, Method, SpanWeight, TermContribution};
 pub use plethora_linear::RankOptions;

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use plethora_core::artifact::{Manifest, ModelDetails, ModelReader, load_label_space};
+use plethora_core::calibration::Calibration;
 use plethora_core::corpus::{Document, LabelSpace};
 use plethora_core::text::TfIdf;
-use plethora_core::{Error, Result, ScoredLabel};
+use plethora_core::{Error, LabelId, Result, ScoredLabel};
 use plethora_linear::{LinearModel, RankOptions};
 #[cfg(feature = "torch")]
 use plethora_neural::NeuralModel;
@@ -42,6 +43,7 @@ pub struct Predictor {
     tfidf: Option<TfIdf>,
     details: ModelDetails,
     manifest: Option<Manifest>,
+    calibration: Option<Calibration>,
 }
 
 impl Predictor {
@@ -77,6 +79,7 @@ impl Predictor {
                 ),
             ));
         }
+        let calibration = Calibration::of(folder, labels.len())?;
         let (system, tfidf) = open_system(folder, &details, &labels, compute)?;
         Ok(Self {
             system,
@@ -84,6 +87,7 @@ impl Predictor {
             tfidf,
             details,
             manifest: Some(folder.manifest().clone()),
+            calibration,
         })
     }
 
@@ -111,6 +115,7 @@ impl Predictor {
             tfidf,
             details,
             manifest: None,
+            calibration: None,
         }
     }
 
@@ -146,6 +151,23 @@ impl Predictor {
         prepared: &Prepared,
         options: RankOptions,
     ) -> Result<Vec<Vec<ScoredLabel>>> {
+        let Some(calibration) = &self.calibration else {
+            return self.rank_raw(prepared, options);
+        };
+        let deep = RankOptions {
+            top_k: calibration.rank_depth(options.top_k),
+            ..options
+        };
+        let mut rankings = self.rank_raw(prepared, deep)?;
+        for ranking in &mut rankings {
+            calibration.apply(ranking, self.labels.train_counts());
+            ranking.truncate(options.top_k);
+        }
+        Ok(rankings)
+    }
+
+    /// Rankings with the scores of the system itself.
+    fn rank_raw(&self, prepared: &Prepared, options: RankOptions) -> Result<Vec<Vec<ScoredLabel>>> {
         match (&self.system, prepared) {
             (System::Linear(model), Prepared::Rows(rows)) => Ok(model.rank(rows, options)),
             #[cfg(feature = "torch")]
@@ -169,11 +191,41 @@ impl Predictor {
             System::Linear(_) => 4096,
             #[cfg(feature = "torch")]
             System::Neural(_) => 512,
-            System::Ensemble(model) => {
-                let members = model.members().iter();
-                let sizes = members.map(|member| member.predictor().documents_per_batch());
-                sizes.min().unwrap_or(1)
+            System::Ensemble(model) => model.documents_per_batch(),
+        }
+    }
+
+    /// How scores become probabilities, if the model was calibrated.
+    pub fn calibration(&self) -> Option<&Calibration> {
+        self.calibration.as_ref()
+    }
+
+    /// The same model with the scores of its system as they are. Members of an ensemble stay
+    /// calibrated: their probabilities are what it combines.
+    pub fn without_calibration(self) -> Self {
+        Self {
+            calibration: None,
+            ..self
+        }
+    }
+
+    /// The tuned threshold of each label, if the model has any.
+    pub fn label_thresholds(&self) -> Option<Vec<f32>> {
+        let calibration = self.calibration.as_ref()?;
+        let counts = (0..).map(LabelId).zip(self.labels.train_counts());
+        counts
+            .map(|(label, &count)| calibration.threshold(label, count))
+            .collect()
+    }
+
+    /// The score that users see for what the system gives a label; 0 stands for a label that was not
+    /// ranked, and stays.
+    pub(crate) fn shown_score(&self, label: LabelId, score: f32) -> f32 {
+        match &self.calibration {
+            Some(calibration) if score > 0.0 => {
+                calibration.probability(score, self.labels.train_counts()[label.index()])
             }
+            _ => score,
         }
     }
 

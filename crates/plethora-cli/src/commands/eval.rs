@@ -15,6 +15,7 @@ use crate::device_args::DeviceArgs;
 use crate::evaluation::{EvaluationRun, MeasuredModel};
 use crate::failure::UsageError;
 use crate::report::{MeasuredForReport, REPORT_FILE, ReportRun};
+use crate::score_args::ScoreArgs;
 use crate::session::Session;
 use crate::{interrupt, metrics_table, results};
 
@@ -54,6 +55,9 @@ pub(crate) struct EvalArgs {
     #[arg(short, long, value_name = "SCORE", value_parser = bounds::score)]
     #[arg(default_value_t = EvaluationConfig::default().threshold)]
     threshold: f32,
+
+    #[command(flatten)]
+    scores: ScoreArgs,
 
     /// A of the propensity model
     #[arg(long, value_name = "A", default_value_t = EvaluationConfig::default().a)]
@@ -120,7 +124,9 @@ impl EvalArgs {
             },
             beam: self.beam,
             depth: self.depth,
+            is_tuned: self.scores.tuned,
         };
+        self.scores.check()?;
         run.config.validate()?;
         self.check_models()?;
         if self.output.is_some() || self.per_label.is_some() || self.report.is_some() {
@@ -134,7 +140,7 @@ impl EvalArgs {
         if let Some(folder) = &self.report {
             return self.report(run, folder, files, session);
         }
-        let predictor = self.device.open(&self.models[0])?;
+        let predictor = self.scores.open(&self.models[0], self.device)?;
         let options = self.input.to_options_for(predictor.details());
         let reader = CorpusReader::open(&self.data, &options)?;
         let measured = run.run(&predictor, reader, &self.data, session)?;
@@ -184,6 +190,7 @@ impl EvalArgs {
                 ..BootstrapConfig::default()
             },
             device: self.device,
+            scores: self.scores,
             input: &self.input,
         };
         let (report, latest) = run.run(session)?;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use plethora_core::artifact::{ModelDetails, ModelReader};
+use plethora_core::calibration::Calibration;
 use plethora_core::grouped;
 use plethora_linear::{CONFIG_FILE, METRICS_FILE};
 use plethora_predict::{ENSEMBLE, EnsembleConfig, MemberFolder, NEURAL_SYSTEMS};
@@ -12,7 +13,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::figures::{bytes, percent};
-use crate::results;
+use crate::{calibration_report, results};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -50,6 +51,8 @@ struct ModelInfo {
     /// The models of an ensemble.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     members: Vec<MemberInfo>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calibration: Option<Calibration>,
     size: u64,
     files: Vec<FileInfo>,
     config: Value,
@@ -105,6 +108,7 @@ impl InfoArgs {
             program_version: manifest.program_version.clone(),
             num_parameters: num_parameters(&folder, &details)?,
             members: members(&folder)?,
+            calibration: Calibration::of(&folder, details.num_labels as usize)?,
             details,
             size: files.iter().map(|file| file.size).sum(),
             files,
@@ -196,6 +200,10 @@ impl ModelInfo {
         );
         if !details.text_fields.is_empty() {
             let _ = writeln!(text, "text fields {}", details.text_fields.join(", "));
+        }
+        match &self.calibration {
+            Some(calibration) => text.push_str(&calibration_report::describe(calibration)),
+            None => text.push_str("calibrated  no\n"),
         }
         self.render_members(&mut text);
         text.push_str("\nfiles\n");

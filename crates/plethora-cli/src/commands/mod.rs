@@ -1,5 +1,6 @@
 //! One file a verb: its arguments, and what it does with them.
 
+pub(crate) mod calibrate;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod convert;
@@ -29,6 +30,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
         Verb::Split(args) => args.run(&session),
         Verb::Train(args) => args.run(&session),
         Verb::Ensemble(args) => args.run(&session),
+        Verb::Calibrate(args) => args.run(&session),
         Verb::Eval(args) => args.run(&session),
         Verb::Predict(args) => args.run(&session),
         Verb::Explain(args) => args.run(),

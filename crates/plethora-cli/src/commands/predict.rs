@@ -13,6 +13,7 @@ use crate::device_args::DeviceArgs;
 use crate::evaluation::for_each_batch;
 use crate::interrupt;
 use crate::prediction_writer::{PredictionFormat, PredictionWriter};
+use crate::score_args::ScoreArgs;
 use crate::session::Session;
 
 const EXAMPLES: &str = "\
@@ -20,7 +21,8 @@ Examples:
   plethora predict model new.jsonl -k 5
   plethora predict model books.jsonl --where split=test --text-field title,text -o out.jsonl
   echo 'A history of harbours' | plethora predict model - -k 3 --out-format annif
-  plethora predict model new.csv --threshold 0.3 --out-format csv > labels.csv";
+  plethora predict model new.csv --threshold 0.3 --out-format csv > labels.csv
+  plethora predict calibrated new.jsonl -k 100 --tuned";
 
 /// Standard output.
 const STDOUT: &str = "-";
@@ -44,6 +46,9 @@ pub(crate) struct PredictArgs {
     /// Leave out labels with a lower score
     #[arg(short, long, value_name = "SCORE", value_parser = bounds::score)]
     threshold: Option<f32>,
+
+    #[command(flatten)]
+    scores: ScoreArgs,
 
     /// Tree nodes kept a level, if not those the model was trained with
     #[arg(short, long, value_name = "N", value_parser = bounds::at_least_one())]
@@ -73,7 +78,9 @@ impl PredictArgs {
     pub(crate) fn run(&self, session: &Session) -> anyhow::Result<()> {
         let target = self.output.as_deref().unwrap_or(Path::new(STDOUT));
         self.input.check_output(&self.data, target)?;
-        let predictor = self.device.open(&self.model)?;
+        self.scores.check()?;
+        let predictor = self.scores.open(&self.model, self.device)?;
+        let tuned = self.scores.thresholds(&predictor);
         let options = ReadOptions {
             texts_only: true,
             ..self.input.to_options_for(predictor.details())
@@ -93,7 +100,7 @@ impl PredictArgs {
         let batch_size = predictor.documents_per_batch();
         for_each_batch(&mut reader, batch_size, session, |documents| {
             for (document, mut ranking) in documents.iter().zip(predictor.rank(documents, rank)?) {
-                self.cut(&mut ranking);
+                self.cut(&mut ranking, tuned.as_deref());
                 writer.write(&document.id, &ranking)?;
             }
             num_documents += documents.len();
@@ -109,7 +116,10 @@ impl PredictArgs {
         Ok(())
     }
 
-    fn cut(&self, ranking: &mut Vec<ScoredLabel>) {
+    fn cut(&self, ranking: &mut Vec<ScoredLabel>, tuned: Option<&[f32]>) {
+        if let Some(thresholds) = tuned {
+            ranking.retain(|scored| scored.score >= thresholds[scored.label.index()]);
+        }
         if let Some(threshold) = self.threshold {
             ranking.retain(|scored| scored.score >= threshold);
         }

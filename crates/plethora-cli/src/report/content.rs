@@ -48,6 +48,9 @@ pub(super) struct ReportSettings {
     pub(super) k: Vec<usize>,
     pub(super) depth: usize,
     pub(super) threshold: f32,
+    /// Whether the thresholds of the models counted, not this one.
+    #[serde(rename = "tuned_thresholds")]
+    pub(super) is_tuned: bool,
     #[serde(rename = "A")]
     pub(super) a: f64,
     #[serde(rename = "B")]
@@ -116,17 +119,17 @@ pub(super) struct CalibrationReport {
 #[derive(Debug, Serialize)]
 pub(super) struct ReliabilityReport {
     pub(super) expected_calibration_error: f64,
-    #[serde(rename = "n_places")]
-    pub(super) num_places: u64,
+    #[serde(rename = "n_pairs")]
+    pub(super) num_pairs: u64,
     pub(super) bins: Vec<ReliabilityBin>,
 }
 
 impl From<&Reliability> for ReliabilityReport {
     fn from(reliability: &Reliability) -> Self {
         Self {
-            expected_calibration_error: reliability.expected_error(),
-            num_places: reliability.num_places(),
-            bins: reliability.bins(),
+            expected_calibration_error: reliability.expected_calibration_error(),
+            num_pairs: reliability.num_pairs(),
+            bins: reliability.bins.clone(),
         }
     }
 }

@@ -72,14 +72,18 @@ impl Report {
     /// How intervals are made and read.
     pub(super) fn interval_note(&self) -> String {
         let bootstrap = self.settings.bootstrap;
+        let threshold = match self.settings.is_tuned {
+            true => "the model's tuned threshold".to_owned(),
+            false => self.settings.threshold.to_string(),
+        };
         format!(
             "Intervals hold {} % of {} bootstrap draws (seed {}): of documents, and of labels for \
-             macroF1 and coverage. F1 counts labels with a score from {} among the best {}. \
+             macroF1 and coverage. F1 counts labels with a score from {} on among the best {}. \
              Propensities: A = {}, B = {}.",
             100.0 * bootstrap.confidence,
             grouped(bootstrap.resamples as u64),
             bootstrap.seed,
-            self.settings.threshold,
+            threshold,
             self.settings.depth,
             self.settings.a,
             self.settings.b

@@ -199,8 +199,7 @@ impl Report {
                 name: model.name.clone(),
                 number,
                 points: (bins(model).iter())
-                    .filter(|bin| bin.num_places > 0)
-                    .map(|bin| (bin.mean_score, bin.hit_share))
+                    .map(|bin| (bin.mean_score, bin.share_true))
                     .collect(),
             });
             Plot::Line(LinePlot {

@@ -23,6 +23,7 @@ use super::training_curves;
 use crate::data_args::{DataArgs, shown};
 use crate::device_args::DeviceArgs;
 use crate::evaluation::{EvaluationRun, MeasuredModel};
+use crate::score_args::ScoreArgs;
 use crate::session::Session;
 
 /// The JSON form, by which a folder is known to be a report.
@@ -46,6 +47,7 @@ pub(crate) struct ReportRun<'a> {
     pub(crate) evaluation: EvaluationRun,
     pub(crate) bootstrap: BootstrapConfig,
     pub(crate) device: DeviceArgs,
+    pub(crate) scores: ScoreArgs,
     pub(crate) input: &'a DataArgs,
 }
 
@@ -119,6 +121,7 @@ impl ReportRun<'_> {
                 k: config.ks,
                 depth,
                 threshold: config.threshold,
+                is_tuned: self.evaluation.is_tuned,
                 a: config.a,
                 b: config.b,
                 bootstrap: self.bootstrap,
@@ -137,7 +140,7 @@ impl ReportRun<'_> {
         gathered: &mut Gathered,
         session: &Session,
     ) -> Result<()> {
-        let predictor = self.device.open(model)?;
+        let predictor = self.scores.open(model, self.device)?;
         let options = self.input.to_options_for(predictor.details());
         let reader = CorpusReader::open(self.data, &options)?;
         let judge = self.judge_of(&predictor)?;

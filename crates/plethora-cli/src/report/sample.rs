@@ -2,6 +2,7 @@
 
 use plethora_core::metrics::{
     BootstrapConfig, Difference, Estimate, Estimates, FrequencyGroup, LengthGroup, Reliability,
+    ReliabilityBin,
 };
 
 use super::content::{
@@ -26,9 +27,14 @@ fn estimates(keys: &[&str], value: f64) -> Estimates {
 }
 
 fn model(name: &str, value: f64) -> ModelReport {
-    let mut reliability = Reliability::default();
-    reliability.add(0.25, true);
-    reliability.add(0.75, false);
+    let bin = |mean_score, share_true| ReliabilityBin {
+        mean_score,
+        share_true,
+        num_pairs: 1,
+    };
+    let reliability = Reliability {
+        bins: vec![bin(0.25, 1.0), bin(0.75, 0.0)],
+    };
     let metrics = [
         "P@1", "P@3", "nDCG@3", "RP@3", "PSP@3", "R@3", "microF1", "macroF1", "docF1",
     ];
@@ -117,6 +123,7 @@ pub(super) fn report() -> Report {
             k: vec![1, 3],
             depth: 100,
             threshold: 0.5,
+            is_tuned: false,
             a: 0.55,
             b: 1.5,
             bootstrap: BootstrapConfig::default(),

@@ -205,6 +205,7 @@ fn measure(
         config: EvaluationConfig::default(),
         beam: None,
         depth: None,
+        is_tuned: false,
     };
     run.run(&trained.predictor, reader, path, session)
 }

@@ -21,6 +21,7 @@
 //! ```
 
 mod arrays;
+mod copy;
 mod details;
 mod labels;
 mod manifest;
@@ -33,6 +34,7 @@ mod work_folder;
 mod write;
 
 pub use arrays::{ArrayFileWriter, ArrayId, Dtype, Element, MappedArray, MappedArrays};
+pub use copy::ModelCopy;
 pub use details::ModelDetails;
 pub use labels::{LABELS_FILE, load_label_space, save_label_space};
 pub use manifest::{FORMAT_VERSION, FileEntry, MANIFEST_FILE, Manifest};

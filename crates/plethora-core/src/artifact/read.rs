@@ -67,6 +67,13 @@ impl ModelReader {
         &self.folder
     }
 
+    /// SHA-256 of the manifest in lower-case hexadecimal digits, which stands for all files.
+    pub fn manifest_sha256(&self) -> Result<String> {
+        let path = self.folder.join(MANIFEST_FILE);
+        let measured = File::open(&path).and_then(|mut file| FileEntry::of(&mut file));
+        Ok(measured.map_err(Error::read(&path))?.sha256)
+    }
+
     /// True if the model has the file `name`.
     pub fn contains(&self, name: &str) -> bool {
         self.manifest.files.contains_key(name)

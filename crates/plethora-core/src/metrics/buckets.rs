@@ -46,12 +46,12 @@ impl BucketName {
 
 /// Which training frequencies belong to which bucket.
 #[derive(Debug)]
-pub(super) struct Buckets {
+pub(crate) struct Buckets {
     min_head_frequency: u32,
 }
 
 impl Buckets {
-    pub(super) fn new(train_counts: &[u32]) -> Self {
+    pub(crate) fn new(train_counts: &[u32]) -> Self {
         let mut falling: Vec<u32> = train_counts.iter().copied().filter(|&n| n > 0).collect();
         falling.sort_unstable_by(|left, right| right.cmp(left));
         let total: u64 = falling.iter().map(|&count| u64::from(count)).sum();
@@ -75,7 +75,7 @@ impl Buckets {
     }
 
     /// Lowest training frequency of a bucket.
-    fn min_frequency(&self, bucket: BucketName) -> u32 {
+    pub(crate) fn min_frequency(&self, bucket: BucketName) -> u32 {
         match bucket {
             BucketName::Head => self.min_head_frequency,
             BucketName::Torso => MAX_TAIL_FREQUENCY + 1,

@@ -45,6 +45,8 @@ pub(super) struct Rules {
     pub(super) propensities: Propensities,
     pub(super) buckets: Buckets,
     pub(super) metrics: Vec<Metric>,
+    /// Thresholds of labels in place of the one of the settings.
+    label_thresholds: Option<Vec<f32>>,
 }
 
 impl Evaluator {
@@ -63,6 +65,7 @@ impl Evaluator {
             propensities: Propensities::new(train_counts, num_train_documents, config.a, config.b),
             buckets: Buckets::new(train_counts),
             metrics: metric::all(&config.ks),
+            label_thresholds: None,
             train_counts: train_counts.into(),
             num_train_documents,
             config,
@@ -82,6 +85,18 @@ impl Evaluator {
         }
     }
 
+    /// Gives each label of the label space a threshold of its own, before the first document.
+    ///
+    /// # Panics
+    /// If the evaluator was forked already.
+    pub fn with_label_thresholds(mut self, thresholds: Vec<f32>) -> Self {
+        let rules = Arc::get_mut(&mut self.rules);
+        rules
+            .expect("thresholds are set before an evaluator is forked")
+            .label_thresholds = Some(thresholds);
+        self
+    }
+
     /// Another evaluator without documents, for a thread of its own; to be merged into this one.
     pub fn fork(&self) -> Self {
         Self::with_rules(Arc::clone(&self.rules))
@@ -90,8 +105,13 @@ impl Evaluator {
     /// Takes in a document: its true labels in any order, and its ranking, best label first.
     pub fn add(&mut self, truth: &[LabelId], ranking: &[ScoredLabel]) {
         let rules = &self.rules;
+        let threshold = |label: LabelId| {
+            let own = rules.label_thresholds.as_ref();
+            let own = own.and_then(|thresholds| thresholds.get(label.index()));
+            own.copied().unwrap_or(rules.config.threshold)
+        };
         self.document
-            .fill(truth, ranking, &rules.propensities, rules.config.threshold);
+            .fill(truth, ranking, &rules.propensities, threshold);
         self.num_documents += 1;
         self.num_documents_without_labels += u64::from(truth.is_empty());
         for (metric, totals) in rules.metrics.iter().zip(&mut self.totals) {
@@ -113,7 +133,8 @@ impl Evaluator {
         let is_alike = Arc::ptr_eq(&self.rules, &other.rules)
             || (self.rules.config == other.rules.config
                 && self.rules.train_counts == other.rules.train_counts
-                && self.rules.num_train_documents == other.rules.num_train_documents);
+                && self.rules.num_train_documents == other.rules.num_train_documents
+                && self.rules.label_thresholds == other.rules.label_thresholds);
         assert!(
             is_alike,
             "evaluators of different settings cannot be merged"

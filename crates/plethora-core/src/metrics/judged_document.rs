@@ -35,7 +35,7 @@ impl JudgedDocument {
         truth: &[LabelId],
         ranking: &[ScoredLabel],
         propensities: &Propensities,
-        threshold: f32,
+        threshold: impl Fn(LabelId) -> f32,
     ) {
         self.truth.clear();
         self.truth.extend_from_slice(truth);
@@ -53,7 +53,7 @@ impl JudgedDocument {
                 label: scored.label,
                 is_hit,
                 is_repeat: false,
-                is_assigned: scored.score >= threshold,
+                is_assigned: scored.score >= threshold(scored.label),
                 gain: if is_hit {
                     propensities.inverse(scored.label)
                 } else {
@@ -129,7 +129,7 @@ mod tests {
             scored(1, 0.7),
             scored(1, 0.6),
         ];
-        document.fill(&truth, &ranking, &propensities, 0.5);
+        document.fill(&truth, &ranking, &propensities, |_| 0.5);
         assert_eq!(document.num_true(), 2.0);
         assert_eq!(document.num_hits(4), 1.0);
         assert_eq!(document.num_assigned(), 2.0);

@@ -31,6 +31,7 @@ mod reliability;
 mod scored_label;
 mod sum;
 
+pub(crate) use buckets::Buckets;
 pub use buckets::{BucketEvaluation, BucketName};
 pub use detail::{
     BootstrapConfig, BucketEstimates, Comparison, DetailedEvaluation, DetailedEvaluator,
@@ -42,5 +43,6 @@ pub use evaluation_config::EvaluationConfig;
 pub use evaluator::Evaluator;
 pub use label_table::LabelEvaluation;
 pub use propensity::Propensities;
+pub(crate) use reliability::{NUM_BINS, equal_width_bin};
 pub use reliability::{Reliability, ReliabilityBin};
 pub use scored_label::ScoredLabel;

@@ -5,6 +5,8 @@ use plethora_core::{Error, Result};
 use plethora_linear::CONFIG_FILE;
 use serde::{Deserialize, Serialize};
 
+use super::link::MemberLink;
+use super::stacking::{Stacking, check_weights};
 use crate::open_system::as_model_error;
 
 /// Labels that each member ranks where no more are asked for, as the published ensembles do. A
@@ -19,6 +21,13 @@ pub enum Combination {
     /// The weighted mean; a label that a member does not rank has the score 0 there.
     #[default]
     Mean,
+    /// One less the product of the chances that a member is wrong, `1 - (1 - p)(1 - q)...`; weights
+    /// are exponents, of which equal ones are 1.
+    NoisyOr,
+    /// The weighted mean of `61 / (60 + rank)`: ranks count, scores do not.
+    ReciprocalRank,
+    /// A weighted sum with weights by frequency of labels, fitted on validation documents.
+    Stacked,
 }
 
 /// How an ensemble ranks.
@@ -31,6 +40,12 @@ pub struct EnsembleConfig {
     pub depth: usize,
     /// How much each member counts; only their proportions matter.
     pub weights: Vec<f64>,
+    /// Fitted weights, for [`Combination::Stacked`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stacking: Option<Stacking>,
+    /// Where members are that are not copied into the folder: all of them or none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<MemberLink>,
 }
 
 impl EnsembleConfig {
@@ -40,6 +55,8 @@ impl EnsembleConfig {
             combination: Combination::default(),
             depth: DEFAULT_DEPTH,
             weights: vec![1.0; num_members],
+            stacking: None,
+            links: Vec::new(),
         }
     }
 
@@ -49,7 +66,8 @@ impl EnsembleConfig {
     /// [`Error::Model`] if they cannot work.
     pub fn of(ensemble: &ModelReader) -> Result<Self> {
         let config: Self = ensemble.read_json(CONFIG_FILE)?;
-        match config.validate(config.weights.len()) {
+        let checked = config.validate(config.weights.len());
+        match checked.and_then(|()| config.check_complete()) {
             Ok(()) => Ok(config),
             Err(error) => Err(as_model_error(error, ensemble)),
         }
@@ -75,6 +93,13 @@ impl EnsembleConfig {
                 ),
             ));
         }
+        if self.depth == 0 {
+            return Err(Error::config("depth", "expected at least 1, found 0"));
+        }
+        if let Some(stacking) = &self.stacking {
+            check_weights(&self.weights, num_members)?;
+            return stacking.validate(num_members);
+        }
         let is_usable = |weight: &f64| weight.is_finite() && *weight > 0.0;
         if let Some(weight) = self.weights.iter().find(|weight| !is_usable(weight)) {
             return Err(Error::config(
@@ -85,27 +110,43 @@ impl EnsembleConfig {
         if !self.weights.iter().sum::<f64>().is_finite() {
             return Err(Error::config("weights", "too large to be summed"));
         }
-        if self.depth == 0 {
-            return Err(Error::config("depth", "expected at least 1, found 0"));
-        }
         Ok(())
     }
 
-    /// The weights as shares of their sum.
-    pub(super) fn shares(&self) -> Vec<f64> {
-        let total: f64 = self.weights.iter().sum();
-        self.weights.iter().map(|weight| weight / total).collect()
+    /// Checks that nothing is left to be fitted.
+    pub(super) fn check_complete(&self) -> Result<()> {
+        if (self.combination == Combination::Stacked) != self.stacking.is_some() {
+            let message = "stacked ensembles have fitted weights, and no others do";
+            return Err(Error::config("stacking", message));
+        }
+        if !self.links.is_empty() && self.links.len() != self.weights.len() {
+            let message = format!(
+                "expected one for each of the {} members, found {}",
+                self.weights.len(),
+                self.links.len()
+            );
+            return Err(Error::config("links", message));
+        }
+        Ok(())
     }
 }
 
 impl Combination {
-    /// The score of a label from those of the members that rank it, each with the member's share
-    /// of the weights.
-    pub(super) fn score(self, votes: impl Iterator<Item = (f64, f32)>) -> f32 {
+    /// All ways, the usual one first.
+    pub const ALL: [Self; 4] = [
+        Self::Mean,
+        Self::NoisyOr,
+        Self::ReciprocalRank,
+        Self::Stacked,
+    ];
+
+    /// The word for it in settings and reports.
+    pub const fn as_str(self) -> &'static str {
         match self {
-            Self::Mean => votes
-                .map(|(share, score)| share * f64::from(score))
-                .sum::<f64>() as f32,
+            Self::Mean => "mean",
+            Self::NoisyOr => "noisy-or",
+            Self::ReciprocalRank => "reciprocal-rank",
+            Self::Stacked => "stacked",
         }
     }
 }
@@ -168,6 +209,10 @@ mod tests {
 
     #[test]
     fn settings_are_kept_in_words() {
+        for combination in Combination::ALL {
+            let text = serde_json::to_string(&combination).unwrap();
+            assert_eq!(text, format!("{:?}", combination.as_str()));
+        }
         let text = serde_json::to_string(&EnsembleConfig::equal(2)).unwrap();
         assert_eq!(
             text,

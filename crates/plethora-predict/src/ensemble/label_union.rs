@@ -12,10 +12,12 @@ pub(super) struct LabelUnion {
 
 impl LabelUnion {
     /// Adds the labels of a model. What earlier models say of a label stays; what they leave open is
-    /// filled in, and of the training frequencies the largest counts.
-    pub(super) fn add(&mut self, space: &LabelSpace) {
+    /// filled in, and of the training frequencies the largest counts. Returns how many were known.
+    pub(super) fn add(&mut self, space: &LabelSpace) -> usize {
+        let mut num_known = 0;
         for (label, &train_count) in space.labels().iter().zip(space.train_counts()) {
             if let Some((known, count)) = self.labels.get_mut(&label.key) {
+                num_known += 1;
                 fill_in(known, label);
                 *count = train_count.max(*count);
             } else {
@@ -23,6 +25,7 @@ impl LabelUnion {
                 self.labels.insert(label.key.clone(), entry);
             }
         }
+        num_known
     }
 
     /// All labels in the order of their keys.

@@ -4,11 +4,12 @@ use plethora_core::artifact::{Check, ModelDetails, ModelReader};
 use plethora_core::{Error, Result};
 
 use super::config::EnsembleConfig;
+use super::link::MemberLink;
 
 /// A member of an ensemble, undamaged but not opened yet.
 #[derive(Debug)]
 pub struct MemberFolder {
-    /// Name of its folder in that of the ensemble (`member-0`).
+    /// Its folder from that of the ensemble (`member-0`, or `../parabel` where it was not copied).
     pub name: String,
     /// How much it counts.
     pub weight: f64,
@@ -26,8 +27,22 @@ impl MemberFolder {
     pub fn all(ensemble: &ModelReader, config: &EnsembleConfig) -> Result<Vec<Self>> {
         let weights = config.weights.iter().enumerate();
         weights
-            .map(|(number, &weight)| Self::open(ensemble, member_name(number), weight))
+            .map(|(number, &weight)| match config.links.get(number) {
+                Some(link) => Self::follow(ensemble, link, weight),
+                None => Self::open(ensemble, member_name(number), weight),
+            })
             .collect()
+    }
+
+    fn follow(ensemble: &ModelReader, link: &MemberLink, weight: f64) -> Result<Self> {
+        let folder = link.open(ensemble.folder())?;
+        let details = ModelDetails::of(&folder)?;
+        Ok(Self {
+            name: link.path.clone(),
+            weight,
+            folder,
+            details,
+        })
     }
 
     /// The contents of all files were compared with the manifest of the ensemble when that was

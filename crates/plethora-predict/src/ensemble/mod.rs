@@ -1,18 +1,24 @@
 //! Several trained models that rank as one, whatever systems they are of.
 //!
 //! An ensemble is a model folder of its own: it holds whole copies of its members in the folders
-//! `member-0`, `member-1` and so on, the labels of all of them, and how their scores become one.
+//! `member-0`, `member-1` and so on, or says where they are, the labels of all of them, and how their
+//! scores become one. Scores of members are probabilities where they were calibrated.
 
+mod combiner;
 mod config;
 mod label_union;
+mod link;
 mod member_folder;
 mod model;
 mod save;
+mod stacking;
 
 pub use config::{Combination, EnsembleConfig};
+pub use link::MemberLink;
 pub use member_folder::MemberFolder;
 pub use model::{EnsembleModel, Member};
 pub use save::EnsembleParts;
+pub use stacking::{Stacking, StackingFitter};
 
 /// What ensembles are called where systems have a name.
 pub const ENSEMBLE: &str = "ensemble";

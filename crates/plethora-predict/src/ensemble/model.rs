@@ -6,7 +6,8 @@ use plethora_core::{Error, LabelId, Result, ScoredLabel};
 use plethora_linear::RankOptions;
 use rayon::prelude::*;
 
-use super::config::{Combination, EnsembleConfig};
+use super::combiner::{Combiner, Vote};
+use super::config::EnsembleConfig;
 use super::member_folder::MemberFolder;
 use crate::{Compute, Predictor, Prepared};
 
@@ -14,7 +15,9 @@ use crate::{Compute, Predictor, Prepared};
 #[derive(Debug)]
 pub struct EnsembleModel {
     config: EnsembleConfig,
+    combiner: Combiner,
     members: Vec<Member>,
+    train_counts: Vec<u32>,
 }
 
 /// A model of an ensemble.
@@ -22,17 +25,8 @@ pub struct EnsembleModel {
 pub struct Member {
     name: String,
     predictor: Predictor,
-    /// Its share of all weights.
-    share: f64,
     /// Ids in the ensemble of the member's own labels.
     ensemble_ids: Vec<LabelId>,
-}
-
-/// The score that a member gives to a label of the ensemble.
-struct Vote {
-    label: LabelId,
-    share: f64,
-    score: f32,
 }
 
 impl EnsembleModel {
@@ -48,18 +42,33 @@ impl EnsembleModel {
         compute: Compute,
     ) -> Result<Self> {
         let config = EnsembleConfig::of(folder)?;
-        let members = MemberFolder::all(folder, &config)?
-            .into_iter()
-            .zip(config.shares())
-            .map(|(found, share)| {
+        let found = MemberFolder::all(folder, &config)?;
+        Self::new(config, found, details, labels, compute)
+    }
+
+    /// An ensemble of members that were found somewhere.
+    pub(super) fn new(
+        config: EnsembleConfig,
+        found: Vec<MemberFolder>,
+        details: &ModelDetails,
+        labels: &LabelSpace,
+        compute: Compute,
+    ) -> Result<Self> {
+        let members = (found.into_iter())
+            .map(|found| {
                 if found.details.takes_text != details.takes_text {
                     let message = "takes other documents than the ensemble";
                     return Err(Error::model(found.folder.folder(), message));
                 }
-                Member::open(found, share, labels, compute)
+                Member::open(found, labels, compute)
             })
             .collect::<Result<_>>()?;
-        Ok(Self { config, members })
+        Ok(Self {
+            combiner: Combiner::new(&config),
+            config,
+            members,
+            train_counts: labels.train_counts().to_vec(),
+        })
     }
 
     /// The settings.
@@ -70,6 +79,13 @@ impl EnsembleModel {
     /// The models, in the order of their folders.
     pub fn members(&self) -> &[Member] {
         &self.members
+    }
+
+    /// Documents to rank together: as many as the member that takes the fewest.
+    pub fn documents_per_batch(&self) -> usize {
+        let members = self.members.iter();
+        let sizes = members.map(|member| member.predictor.documents_per_batch());
+        sizes.min().unwrap_or(1)
     }
 
     /// Documents in the form that each member ranks.
@@ -113,6 +129,25 @@ impl EnsembleModel {
         prepared: &[Prepared],
         options: RankOptions,
     ) -> Result<Vec<Vec<ScoredLabel>>> {
+        let votes = self.votes_for(prepared, options)?;
+        // Networks are not for several threads at once, so that these get no more than they need.
+        let (combiner, train_counts) = (&self.combiner, &self.train_counts);
+        Ok(votes
+            .into_par_iter()
+            .map(|votes| combiner.combine(votes, train_counts))
+            .collect())
+    }
+
+    /// What the members rank for documents.
+    pub(super) fn votes(&self, documents: &[Document]) -> Result<Vec<Vec<Vote>>> {
+        let options = RankOptions {
+            top_k: self.config.depth,
+            beam: None,
+        };
+        self.votes_for(&self.prepare(documents)?, options)
+    }
+
+    fn votes_for(&self, prepared: &[Prepared], options: RankOptions) -> Result<Vec<Vec<Vote>>> {
         if prepared.len() != self.members.len() {
             return Err(crate::prepared::of_another_model());
         }
@@ -121,29 +156,25 @@ impl EnsembleModel {
             ..options
         };
         let mut votes: Vec<Vec<Vote>> = Vec::new();
-        for (member, prepared) in self.members.iter().zip(prepared) {
+        for (place, (member, prepared)) in self.members.iter().zip(prepared).enumerate() {
             let rankings = member.predictor.rank_prepared(prepared, options)?;
             votes.resize_with(rankings.len(), Vec::new);
             for (votes, ranking) in votes.iter_mut().zip(rankings) {
-                votes.extend(ranking.into_iter().map(|scored| member.vote(scored)));
+                let ranking = ranking.into_iter().enumerate();
+                votes.extend(ranking.map(|(rank, scored)| Vote {
+                    label: member.ensemble_ids[scored.label.index()],
+                    member: place,
+                    rank: rank + 1,
+                    score: scored.score,
+                }));
             }
         }
-        // Networks are not for several threads at once, so that these get no more than they need.
-        let combination = self.config.combination;
-        Ok(votes
-            .into_par_iter()
-            .map(|votes| combine(votes, combination))
-            .collect())
+        Ok(votes)
     }
 }
 
 impl Member {
-    fn open(
-        found: MemberFolder,
-        share: f64,
-        labels: &LabelSpace,
-        compute: Compute,
-    ) -> Result<Self> {
+    fn open(found: MemberFolder, labels: &LabelSpace, compute: Compute) -> Result<Self> {
         let predictor = Predictor::from_folder(&found.folder, compute)?;
         let own = predictor.labels().labels().iter();
         let ensemble_ids = own
@@ -159,12 +190,11 @@ impl Member {
         Ok(Self {
             name: found.name,
             predictor,
-            share,
             ensemble_ids,
         })
     }
 
-    /// Name of its folder in that of the ensemble (`member-0`).
+    /// Its folder from that of the ensemble (`member-0`, or `../parabel` where it was not copied).
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -179,28 +209,4 @@ impl Member {
         let own = self.ensemble_ids.iter().position(|&id| id == label)?;
         Some(LabelId(own as u32))
     }
-
-    fn vote(&self, scored: ScoredLabel) -> Vote {
-        Vote {
-            label: self.ensemble_ids[scored.label.index()],
-            share: self.share,
-            score: scored.score,
-        }
-    }
-}
-
-/// One ranking from the votes of all members.
-fn combine(mut votes: Vec<Vote>, combination: Combination) -> Vec<ScoredLabel> {
-    // Stable, so that scores are summed in the order of the members.
-    votes.sort_by_key(|vote| vote.label);
-    let mut ranking: Vec<ScoredLabel> = votes
-        .chunk_by(|left, right| left.label == right.label)
-        .map(|votes| ScoredLabel {
-            label: votes[0].label,
-            score: combination.score(votes.iter().map(|vote| (vote.share, vote.score))),
-        })
-        .collect();
-    // Stable, so that of equal scores the first label comes first.
-    ranking.sort_by(|left, right| right.score.total_cmp(&left.score));
-    ranking
 }

@@ -1,12 +1,10 @@
 //! Trained models put together as the model folder of an ensemble.
 
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use plethora_core::artifact::{
-    MANIFEST_FILE, MODEL_CARD_FILE, ModelCard, ModelDetails, ModelReader, ModelWriter,
+    Check, MODEL_CARD_FILE, ModelCard, ModelCopy, ModelDetails, ModelReader, ModelWriter,
     save_label_space,
 };
 use plethora_core::corpus::LabelSpace;
@@ -16,7 +14,10 @@ use plethora_linear::CONFIG_FILE;
 use super::ENSEMBLE;
 use super::config::EnsembleConfig;
 use super::label_union::LabelUnion;
-use super::member_folder::member_name;
+use super::link::MemberLink;
+use super::member_folder::{MemberFolder, member_name};
+use super::model::EnsembleModel;
+use super::stacking::Stacking;
 use crate::{Compute, Predictor};
 
 /// What the model folder of an ensemble is made of: models that were opened and fit together.
@@ -41,7 +42,8 @@ impl EnsembleParts {
     ///
     /// # Errors
     /// [`Error::Config`] if the settings do not fit that many models; [`Error::Model`] if a model
-    /// cannot be opened, or takes features where another takes texts; [`Error::Interrupted`].
+    /// cannot be opened, takes features where another takes texts, or shares no label with the
+    /// others; [`Error::Interrupted`].
     pub fn open(
         paths: &[PathBuf],
         config: EnsembleConfig,
@@ -58,7 +60,12 @@ impl EnsembleParts {
                 check_documents(path, &details, first)?;
             }
             let predictor = Predictor::from_folder(&folder, Compute::default())?;
-            union.add(predictor.labels());
+            let num_shared = union.add(predictor.labels());
+            if let Some(first) = members.first()
+                && num_shared == 0
+            {
+                return Err(of_other_labels(path, first));
+            }
             members.push(Source { folder, details });
             progress.advance(1);
             check_cancelled(progress)?;
@@ -85,19 +92,87 @@ impl EnsembleParts {
         members.map(|member| (member.folder.folder(), &member.details))
     }
 
-    /// Copies the models into the folder of `writer` and completes it.
+    /// The settings.
+    pub fn config(&self) -> &EnsembleConfig {
+        &self.config
+    }
+
+    /// The labels of all models.
+    pub fn labels(&self) -> &LabelSpace {
+        &self.space
+    }
+
+    /// All models opened together, to fit weights with.
+    pub fn open_members(&self, compute: Compute) -> Result<EnsembleModel> {
+        let found = self.members.iter().zip(&self.config.weights);
+        let found = found.map(|(member, &weight)| {
+            Ok(MemberFolder {
+                name: member.folder.folder().display().to_string(),
+                weight,
+                folder: ModelReader::open_with(member.folder.folder(), Check::Sizes)?,
+                details: member.details.clone(),
+            })
+        });
+        let found = found.collect::<Result<_>>()?;
+        EnsembleModel::new(
+            self.config.clone(),
+            found,
+            &self.details,
+            &self.space,
+            compute,
+        )
+    }
+
+    /// Sets fitted weights: of all labels, and of bands of them.
+    pub fn set_stacking(&mut self, weights: Vec<f64>, stacking: Stacking) {
+        self.config.weights = weights;
+        self.config.stacking = Some(stacking);
+    }
+
+    /// Leaves the models where they are: the ensemble, which is going to be at `target`, will open
+    /// them by their paths from there.
+    pub fn link(&mut self, target: &Path) -> Result<()> {
+        let links = self.members.iter();
+        let links = links.map(|member| MemberLink::new(target, &member.folder));
+        self.config.links = links.collect::<Result<_>>()?;
+        Ok(())
+    }
+
+    /// Copies the models into the folder of `writer`, unless they are linked, and completes it.
+    ///
+    /// # Errors
+    /// [`Error::Model`] if a model to be copied is an ensemble that links to its members.
     pub fn save(&self, writer: ModelWriter, progress: &dyn Progress) -> Result<()> {
-        // The manifest of a model is not one of the files it lists.
-        let num_files = |member: &Source| member.folder.manifest().files.len() as u64 + 1;
-        let total = self.members.iter().map(num_files).sum();
-        progress.start("copying models", Some(total));
-        for (number, member) in self.members.iter().enumerate() {
-            member.copy(&member_name(number), &writer, progress)?;
+        self.config.check_complete()?;
+        if self.config.links.is_empty() {
+            self.copy_members(&writer, progress)?;
         }
         writer.write_json(CONFIG_FILE, &self.config)?;
         save_label_space(&self.space, &writer)?;
         writer.write_text(MODEL_CARD_FILE, &self.card())?;
         writer.finish(ENSEMBLE, self.details.to_json())?;
+        Ok(())
+    }
+
+    fn copy_members(&self, writer: &ModelWriter, progress: &dyn Progress) -> Result<()> {
+        for member in &self.members {
+            member.check_copy()?;
+        }
+        let names: Vec<String> = (0..self.members.len()).map(member_name).collect();
+        let copies = || {
+            self.members.iter().zip(&names).map(|(member, name)| {
+                let copy = ModelCopy {
+                    folder: Some(name),
+                    ..ModelCopy::default()
+                };
+                (copy, &member.folder)
+            })
+        };
+        let total = copies().map(|(copy, model)| copy.num_files(model)).sum();
+        progress.start("copying models", Some(total));
+        for (copy, model) in copies() {
+            copy.run(model, writer, progress)?;
+        }
         progress.finish(&format!("{} models", self.members.len()));
         Ok(())
     }
@@ -116,10 +191,11 @@ impl EnsembleParts {
         );
         let members = self.members.iter().zip(&self.config.weights);
         for (number, (Source { details, .. }, weight)) in members.enumerate() {
+            let link = self.config.links.get(number);
+            let name = link.map_or_else(|| member_name(number), |link| link.path.clone());
             let _ = writeln!(
                 text,
-                "| {} | {} | {weight} | {} | {} |",
-                member_name(number),
+                "| {name} | {} | {weight} | {} | {} |",
                 details.system,
                 grouped(details.num_labels),
                 grouped(details.num_documents)
@@ -130,20 +206,13 @@ impl EnsembleParts {
 }
 
 impl Source {
-    /// Copies the files of the model into the folder `name` of `writer`. What else lies in its
-    /// folder is not part of it.
-    fn copy(&self, name: &str, writer: &ModelWriter, progress: &dyn Progress) -> Result<()> {
-        let files = self.folder.manifest().files.keys().map(String::as_str);
-        for file in files.chain([MANIFEST_FILE]) {
-            check_cancelled(progress)?;
-            let from = self.folder.folder().join(file);
-            let to = format!("{name}/{file}");
-            let mut source = File::open(&from).map_err(Error::read(&from))?;
-            let mut target = writer.file(&to)?;
-            io::copy(&mut source, &mut target)
-                .and_then(|_| target.flush())
-                .map_err(Error::write(&writer.path(&to)))?;
-            progress.advance(1);
+    /// Paths of members lead elsewhere from another folder.
+    fn check_copy(&self) -> Result<()> {
+        if self.details.system == ENSEMBLE && !EnsembleConfig::of(&self.folder)?.links.is_empty() {
+            return Err(Error::model(
+                self.folder.folder(),
+                "links to its members, so it cannot be copied into an ensemble, only linked to",
+            ));
         }
         Ok(())
     }
@@ -172,6 +241,16 @@ fn check_documents(path: &Path, details: &ModelDetails, first: &Source) -> Resul
             kind(first.details.takes_text)
         ),
     ))
+}
+
+fn of_other_labels(path: &Path, first: &Source) -> Error {
+    Error::model(
+        path,
+        format!(
+            "shares no label with {}: they were trained on other label spaces",
+            first.folder.folder().display()
+        ),
+    )
 }
 
 /// Documents are counted as labels are: the most that a member has seen.

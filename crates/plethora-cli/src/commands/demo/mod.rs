@@ -155,6 +155,7 @@ impl DemoArgs {
             config: EvaluationConfig::default(),
             beam: None,
             depth: None,
+            is_tuned: false,
         };
         let predictor = Predictor::open(&job.output)?;
         let measured = run.run(&predictor, test.open()?, &test.path, session)?;

@@ -2,7 +2,8 @@
 
 use super::super::evaluator::Evaluator;
 use super::super::ndcg::ndcg_at;
-use super::super::{EvaluationConfig, Reliability, ScoredLabel};
+use super::super::reliability::ReliabilityCounter;
+use super::super::{EvaluationConfig, ScoredLabel};
 use super::detailed_evaluation::DetailedEvaluation;
 use super::document_columns::DocumentColumns;
 use super::label_curves::LabelCurves;
@@ -37,8 +38,8 @@ pub struct DetailedEvaluator {
     curves: LabelCurves,
     /// By label, in how many documents it is a hit in the first places.
     num_found: Vec<u32>,
-    top_reliability: Reliability,
-    reliability: Reliability,
+    top_reliability: ReliabilityCounter,
+    reliability: ReliabilityCounter,
     largest_k: usize,
 }
 
@@ -117,8 +118,8 @@ impl DetailedEvaluator {
             lengths: self.lengths,
             curves: self.curves,
             num_found: self.num_found,
-            top_reliability: self.top_reliability,
-            reliability: self.reliability,
+            top_reliability: self.top_reliability.diagram(),
+            reliability: self.reliability.diagram(),
         }
     }
 }
@@ -135,8 +136,8 @@ impl From<Evaluator> for DetailedEvaluator {
             lengths: Vec::new(),
             curves: LabelCurves::default(),
             num_found: vec![0; evaluator.rules.train_counts.len()],
-            top_reliability: Reliability::default(),
-            reliability: Reliability::default(),
+            top_reliability: ReliabilityCounter::default(),
+            reliability: ReliabilityCounter::default(),
             largest_k: ks.iter().copied().max().unwrap_or(1),
             evaluator,
         }
