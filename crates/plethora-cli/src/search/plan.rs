@@ -60,11 +60,6 @@ impl Plan {
         }
     }
 
-    /// Number of rungs, of which the last is trained in full.
-    pub(crate) fn num_rungs(self) -> usize {
-        self.num_rungs
-    }
-
     /// How much of the effort of full training a trial of this rung gets.
     pub(crate) fn share(self, rung: usize) -> f64 {
         share(self.num_rungs - 1 - rung)
@@ -183,7 +178,7 @@ mod tests {
     fn rungs_grow_by_three_up_to_the_whole() {
         let sizes = |num_trials, min_share| {
             let plan = Plan::new(Method::Halving, num_trials, min_share);
-            let shares = (0..plan.num_rungs()).map(|rung| (1.0 / plan.share(rung)).round());
+            let shares = (0..plan.num_rungs).map(|rung| (1.0 / plan.share(rung)).round());
             (shares.collect::<Vec<f64>>(), plan.num_steps())
         };
         assert_eq!(sizes(27, 0.0), (vec![27.0, 9.0, 3.0, 1.0], 40));
@@ -193,7 +188,7 @@ mod tests {
         assert_eq!(sizes(27, 0.1), (vec![9.0, 3.0, 1.0], 39));
         assert_eq!(sizes(27, 2.0), (vec![1.0], 27));
         let random = Plan::new(Method::Random, 27, 0.0);
-        assert_eq!((random.num_rungs(), random.num_steps()), (1, 27));
+        assert_eq!((random.num_rungs, random.num_steps()), (1, 27));
     }
 
     #[test]

@@ -211,7 +211,10 @@ mod tests {
             let is_drawn = |trial: &usize| space.draw(*trial)["num_trees"] == choice;
             (2..3002).filter(is_drawn).count()
         });
-        assert!(counts.iter().all(|count| count.abs_diff(1000) < 90), "{counts:?}");
+        assert!(
+            counts.iter().all(|count| count.abs_diff(1000) < 90),
+            "{counts:?}"
+        );
     }
 
     #[test]
