@@ -9,6 +9,7 @@ It needs Python and Chromium alone (Debian: apt-get install chromium).
 import argparse
 import html
 import json
+import os
 import re
 import subprocess
 import sys
@@ -92,7 +93,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("page", type=Path)
     parser.add_argument("--screenshots", type=Path)
-    parser.add_argument("--chromium", default="chromium")
+    parser.add_argument("--chromium", default=os.environ.get("CHROMIUM", "chromium"))
     arguments = parser.parse_args()
     source = arguments.page.read_text()
     problems = []

@@ -3,6 +3,7 @@
 //! It depends on nothing but the standard library, so that a fresh clone has it in seconds.
 #![expect(clippy::print_stderr, reason = "a tool for the terminal")]
 
+mod browser;
 mod check;
 mod demo;
 mod golden;
@@ -23,7 +24,8 @@ Usage: cargo xtask COMMAND
 Commands:
   setup           Get libtorch into .libtorch, which only the neural systems need
   demo [ARGS]     Set up, build the release binary and run `plethora demo`
-  test [ARGS]     Set up and run all tests; ARGS go to cargo-nextest or `cargo test`
+  test [ARGS]     Set up and run all tests; ARGS go to cargo-nextest or `cargo test`, and leave out
+                  the tests of pages in Chromium
   check           Set up and run formatter, lints, documentation and structure checks
   golden          Make the golden values in testdata again with the reference programs
 

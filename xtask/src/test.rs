@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{Result, process, setup};
+use crate::{Result, browser, process, setup};
 
 /// Sets up and runs unit, integration and documentation tests.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
@@ -32,5 +32,22 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
         process::cargo(root)
             .args(["test", "--quiet", "--workspace", "--doc"])
             .args(process::WITH_TORCH),
+    )?;
+    if arguments.is_empty() {
+        pages(root)?;
+    }
+    Ok(())
+}
+
+/// Runs the tests that open pages, which are ignored elsewhere because they need a browser.
+fn pages(root: &Path) -> Result<()> {
+    let chromium = browser::chromium()?;
+    process::run(
+        process::cargo(root)
+            .args(["test", "-p", "plethora-cli", "--test", "pages"])
+            .args(process::WITH_TORCH)
+            .args(["--", "--ignored"])
+            .env(browser::VARIABLE, chromium)
+            .env("OMP_NUM_THREADS", "1"),
     )
 }

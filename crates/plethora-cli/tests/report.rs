@@ -54,7 +54,7 @@ fn two_models_are_compared_in_three_forms() {
         assert!(!model["worst_documents"].as_array().unwrap().is_empty());
         assert!(!model["missed_labels"].as_array().unwrap().is_empty());
         let bins = model["calibration"]["top"]["bins"].as_array().unwrap();
-        assert_eq!(bins.len(), 10);
+        assert!((1..=15).contains(&bins.len()), "{bins:?}");
     }
     let pair = &found["comparisons"][0];
     assert_eq!(

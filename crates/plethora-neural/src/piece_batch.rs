@@ -105,8 +105,8 @@ impl PieceBatch {
             return self;
         }
         Self {
-            ids: self.ids.pin_memory(device),
-            lengths: self.lengths.pin_memory(device),
+            ids: pinned(&self.ids, device),
+            lengths: pinned(&self.lengths, device),
             is_full: self.is_full,
             targets: self.targets.map(|targets| targets.pinned(device)),
         }
@@ -121,6 +121,14 @@ impl PieceBatch {
         });
         PiecesOnDevice { ids, lengths, mask }
     }
+}
+
+/// A copy in memory that a GPU can read by itself.
+///
+/// `pin_memory` would do the same, but it wants no device by now, which this binding always gives, and
+/// complains on standard error at every call.
+pub(crate) fn pinned(tensor: &Tensor, device: Device) -> Tensor {
+    tensor.internal_pin_memory(device)
 }
 
 /// Starts an upload, and does not wait for it where the memory is pinned.

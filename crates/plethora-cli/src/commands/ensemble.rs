@@ -70,6 +70,10 @@ pub(crate) struct EnsembleArgs {
     #[arg(long)]
     link: bool,
 
+    /// Copy the models into the ensemble, which is what happens without --link
+    #[arg(long, conflicts_with = "link")]
+    embed: bool,
+
     /// How much each model counts, in their order; all the same if not given
     #[arg(
         long,
@@ -135,7 +139,7 @@ impl EnsembleArgs {
             let (weights, stacking) = self.fit(&parts, data, session)?;
             parts.set_stacking(weights, stacking);
         }
-        if self.link {
+        if self.link && !self.embed {
             parts.link(&self.output)?;
         }
         let writer = ModelWriter::create(&self.output, self.force)?;

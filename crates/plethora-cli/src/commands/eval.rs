@@ -32,13 +32,13 @@ report.json: intervals, differences, where models fail, and what papers report o
 /// Measure a model on documents with labels
 #[derive(Debug, Args)]
 #[command(visible_aliases = ["test", "evaluate"], after_help = EXAMPLES)]
+#[command(override_usage = "plethora eval [OPTIONS] <MODEL>... <DATA>")]
 pub(crate) struct EvalArgs {
-    /// Model folder; several with --report
-    #[arg(required = true, value_name = "MODEL")]
-    models: Vec<PathBuf>,
-
-    /// Corpus with true labels; - is standard input
-    data: PathBuf,
+    /// Model folder, or several with --report, and last the corpus with true labels; - is standard
+    /// input
+    // One list, for clap takes no option between a list of models and the data.
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
 
     /// Depths of the ranking to measure at
     #[arg(
@@ -115,6 +115,7 @@ pub(crate) struct EvalArgs {
 impl EvalArgs {
     /// Evaluates and reports.
     pub(crate) fn run(&self, session: &Session) -> anyhow::Result<()> {
+        let inputs = self.inputs()?;
         let run = EvaluationRun {
             config: EvaluationConfig {
                 ks: self.top_k.clone(),
@@ -128,29 +129,39 @@ impl EvalArgs {
         };
         self.scores.check()?;
         run.config.validate()?;
-        self.check_models()?;
+        self.check_models(inputs)?;
         if self.output.is_some() || self.per_label.is_some() || self.report.is_some() {
             interrupt::install();
         }
         // Outputs that cannot be written are told before the work, not after it.
         let files = Files {
-            output: self.create(self.output.as_deref())?,
-            per_label: self.create(self.per_label.as_deref())?,
+            output: self.create(inputs, self.output.as_deref())?,
+            per_label: self.create(inputs, self.per_label.as_deref())?,
         };
         if let Some(folder) = &self.report {
-            return self.report(run, folder, files, session);
+            return self.report(run, inputs, folder, files, session);
         }
-        let predictor = self.scores.open(&self.models[0], self.device)?;
+        let predictor = self.scores.open(&inputs.models[0], self.device)?;
         let options = self.input.to_options_for(predictor.details());
-        let reader = CorpusReader::open(&self.data, &options)?;
-        let measured = run.run(&predictor, reader, &self.data, session)?;
+        let reader = CorpusReader::open(inputs.data, &options)?;
+        let measured = run.run(&predictor, reader, inputs.data, session)?;
         self.write_files(files, &measured, &predictor)?;
         self.print(&measured)
     }
 
+    /// What the paths are.
+    fn inputs(&self) -> Result<Inputs<'_>, UsageError> {
+        match self.paths.split_last() {
+            Some((data, models)) if !models.is_empty() => Ok(Inputs { models, data }),
+            _ => Err(UsageError::new(
+                "one path is not enough; name a model and then a corpus with true labels",
+            )),
+        }
+    }
+
     /// Several models make a report, and the other outputs are of one model.
-    fn check_models(&self) -> Result<(), UsageError> {
-        if self.models.len() < 2 {
+    fn check_models(&self, inputs: Inputs<'_>) -> Result<(), UsageError> {
+        if inputs.models.len() < 2 {
             return Ok(());
         }
         if self.report.is_none() {
@@ -164,7 +175,7 @@ impl EvalArgs {
                  report.json",
             ));
         }
-        if self.data.as_os_str() == "-" {
+        if inputs.data.as_os_str() == "-" {
             return Err(UsageError::new(
                 "standard input can be read once, and each model reads the documents; name a file",
             ));
@@ -175,14 +186,15 @@ impl EvalArgs {
     fn report(
         &self,
         evaluation: EvaluationRun,
+        inputs: Inputs<'_>,
         target: &Path,
         files: Files,
         session: &Session,
     ) -> anyhow::Result<()> {
         let folder = OutputFolder::create(target, self.force, REPORT_FILE)?;
         let run = ReportRun {
-            models: &self.models,
-            data: &self.data,
+            models: inputs.models,
+            data: inputs.data,
             evaluation,
             bootstrap: BootstrapConfig {
                 resamples: self.resamples,
@@ -198,7 +210,7 @@ impl EvalArgs {
         for warning in report.warnings() {
             tracing::warn!("{warning}");
         }
-        match (latest, self.models.len()) {
+        match (latest, inputs.models.len()) {
             (
                 Some(MeasuredForReport {
                     predictor,
@@ -246,13 +258,20 @@ impl EvalArgs {
         Ok(())
     }
 
-    fn create(&self, path: Option<&Path>) -> anyhow::Result<Option<Output>> {
+    fn create(&self, inputs: Inputs<'_>, path: Option<&Path>) -> anyhow::Result<Option<Output>> {
         let Some(path) = path else {
             return Ok(None);
         };
-        self.input.check_output(&self.data, path)?;
+        self.input.check_output(inputs.data, path)?;
         Ok(Some(Output::create(path, self.force)?))
     }
+}
+
+/// What to measure, and on what.
+#[derive(Debug, Clone, Copy)]
+struct Inputs<'a> {
+    models: &'a [PathBuf],
+    data: &'a Path,
 }
 
 /// Files that were asked for, open before the work.

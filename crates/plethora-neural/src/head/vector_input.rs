@@ -3,6 +3,7 @@
 use tch::{Device, Kind, Tensor};
 
 use crate::parameters::Parameters;
+use crate::piece_batch;
 
 /// A batch between an encoder that gives a vector a document and a head.
 pub(crate) struct VectorInput<'a> {
@@ -53,7 +54,7 @@ impl LabelPlaces {
     /// The same in memory that a GPU can read by itself.
     pub(crate) fn pinned(self, device: Device) -> Self {
         Self {
-            places: self.places.pin_memory(device),
+            places: piece_batch::pinned(&self.places, device),
             ..self
         }
     }
