@@ -76,5 +76,9 @@ fn trials_that_the_data_cannot_serve_fail_one_by_one() {
             "{trial}"
         );
     }
+    assert!(
+        trials.iter().any(|trial| trial["status"] == "failed"),
+        "{report}"
+    );
     assert_eq!(report["best"]["status"], "ok");
 }

@@ -246,7 +246,7 @@ impl SearchArgs {
             space.base().system()
         );
         for (key, range) in ranges {
-            let _ = writeln!(text, "{key} = {:?}", range);
+            let _ = writeln!(text, "{key} = {}", toml::Value::String(range));
         }
         results::print(&text)?;
         Ok(())
