@@ -14,8 +14,8 @@ use crate::device_args::DeviceArgs;
 use crate::failure::UsageError;
 use crate::piece_cache_args::PieceCacheArgs;
 use crate::search::{
-    DEFAULT_METRIC, Documents, Existing, Method, MetricChoice, SearchJob, SearchSpace,
-    TrainCommand, parse_budget,
+    DEFAULT_METRIC, Documents, Existing, Method, MetricChoice, SearchFolder, SearchJob,
+    SearchSpace, TrainCommand, parse_budget,
 };
 use crate::session::Session;
 use crate::settings::SettingsArgs;
@@ -225,7 +225,7 @@ impl SearchArgs {
             error.downcast_ref::<Error>(),
             Some(Error::Interrupted | Error::Write { .. })
         );
-        if !is_stopped || !self.output.join("search.json").exists() {
+        if !is_stopped || !SearchFolder::is_at(&self.output) {
             return error;
         }
         let hint = format!(

@@ -46,6 +46,11 @@ pub(crate) struct SearchFolder {
 }
 
 impl SearchFolder {
+    /// True if there is a search to go on with.
+    pub(crate) fn is_at(path: &Path) -> bool {
+        path.join(SEARCH_FILE).is_file()
+    }
+
     /// Refuses a place where no search can be before anything is read for it.
     pub(crate) fn check(path: &Path, existing: Existing) -> anyhow::Result<()> {
         let entries = match fs::read_dir(path) {
@@ -54,7 +59,7 @@ impl SearchFolder {
             Err(error) => return Err(Error::write(path)(error).into()),
         };
         let is_empty = entries.count() == 0;
-        let is_search = path.join(SEARCH_FILE).is_file();
+        let is_search = Self::is_at(path);
         let path = path.to_owned();
         match existing {
             _ if is_empty => Ok(()),

@@ -1,31 +1,18 @@
 //! A search from beginning to end.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use plethora_core::artifact::WorkFolder;
-use plethora_core::metrics::Evaluation;
-use plethora_core::{Error, Result};
 use serde_json::{Value, json};
-use tracing::subscriber::NoSubscriber;
 
-use super::budget::Clock;
 use super::documents::{DocumentFacts, Documents};
-use super::effort::{Effort, Work};
+use super::effort::Effort;
 use super::folder::{DATA, Existing, Identity, KEEPS_MODEL, SearchFolder};
-use super::journal::Journal;
 use super::metric_choice::MetricChoice;
-use super::plan::{self, Method, Outcome, Plan, Step};
-use super::record::{Status, TrialRecord};
+use super::plan::{Method, Plan};
 use super::report::SearchReport;
+use super::running_search::RunningSearch;
 use super::search_space::SearchSpace;
-use super::trial_progress::TrialProgress;
-use crate::figures::percent;
-use crate::interrupt;
 use crate::session::Session;
-use crate::settings::SystemConfig;
 use crate::training::TrainingJob;
 
 /// What to search, and how long.
@@ -46,18 +33,6 @@ pub(crate) struct SearchJob {
     pub(crate) existing: Existing,
 }
 
-/// A search under way.
-struct Running<'a> {
-    job: &'a SearchJob,
-    session: &'a Session,
-    plan: Plan,
-    folder: SearchFolder,
-    journal: Journal,
-    clock: Clock,
-    /// What the first trial told of the data is not told again.
-    is_told: bool,
-}
-
 impl SearchJob {
     /// Searches until all trials are done or the time is over.
     pub(crate) fn run(&self, session: &Session) -> anyhow::Result<SearchReport> {
@@ -65,19 +40,8 @@ impl SearchJob {
         self.training.check()?;
         let facts = self.documents.read(session)?;
         let identity = self.identity(&facts)?;
-        let (folder, journal) =
-            SearchFolder::open(&self.training.output, &identity, self.existing)?;
-        let records = journal.records();
-        let before = records.iter().map(|record| record.seconds).sum::<f64>();
-        let mut running = Running {
-            job: self,
-            session,
-            plan: self.plan(&facts),
-            folder,
-            clock: Clock::start(self.budget, Duration::from_secs_f64(before.max(0.0))),
-            journal,
-            is_told: false,
-        };
+        let opened = SearchFolder::open(&self.training.output, &identity, self.existing)?;
+        let mut running = RunningSearch::new(self, self.plan(&facts), opened, session);
         let is_complete = running.run()?;
         running.report(&facts, is_complete)
     }
@@ -106,232 +70,4 @@ impl SearchJob {
         }
         Ok(identity)
     }
-}
-
-impl Running<'_> {
-    /// Runs trials; false if the time was over before they were.
-    fn run(&mut self) -> anyhow::Result<bool> {
-        let progress = self.session.progress();
-        let num_done = self.journal.records().len();
-        progress.start("searching", Some(self.plan.num_steps() as u64));
-        progress.advance(num_done as u64);
-        let is_complete = loop {
-            let Some(step) = self.plan.next(&self.outcomes(), self.clock.spent_share()) else {
-                break true;
-            };
-            self.session.check_interrupt()?;
-            if self.clock.spent_share() >= 1.0 {
-                break false;
-            }
-            let Some(record) = self.step(step)? else {
-                break false;
-            };
-            self.journal.append(record)?;
-            if self.best() == Some(step) {
-                self.write_best(step)?;
-            }
-            progress.advance(1);
-        };
-        self.folder.remove_trials()?;
-        let (metric, best) = (&self.job.metric.key, self.best_record());
-        let best = best.and_then(|record| Some((record.trial, record.score(metric)?)));
-        let best = best
-            .map(|(trial, score)| format!(", best {metric} {} (trial {trial})", percent(score)));
-        let num_done = self.journal.records().len();
-        progress.finish(&format!(
-            "{num_done} trained and measured{}",
-            best.unwrap_or_default()
-        ));
-        Ok(is_complete)
-    }
-
-    fn outcomes(&self) -> Vec<Outcome> {
-        let records = self.journal.records().iter();
-        records
-            .map(|record| record.outcome(&self.job.metric.key))
-            .collect()
-    }
-
-    fn best(&self) -> Option<Step> {
-        plan::best(&self.outcomes())
-    }
-
-    fn best_record(&self) -> Option<&TrialRecord> {
-        let best = self.best()?;
-        self.journal
-            .records()
-            .iter()
-            .find(|record| record.step() == best)
-    }
-
-    /// Does one step; none if the time was over before it was.
-    fn step(&mut self, step: Step) -> anyhow::Result<Option<TrialRecord>> {
-        let started = Instant::now();
-        let config = self.job.space.config(step.trial)?;
-        if let Some(earlier) = self.same_work(step, &config)? {
-            return Ok(Some(earlier));
-        }
-        let outcome = match config.validate() {
-            Ok(()) => self.train(step, config),
-            Err(error) => Err(error),
-        };
-        let (status, message, metrics) = match outcome {
-            Ok(metrics) => (Status::Ok, None, metrics),
-            Err(Error::Interrupted) if !interrupt::is_requested() => return Ok(None),
-            Err(error) if is_end(&error) => return Err(error.into()),
-            Err(error) => {
-                tracing::warn!("trial {} failed: {error}", step.trial);
-                (Status::Failed, Some(error.to_string()), BTreeMap::new())
-            }
-        };
-        Ok(Some(TrialRecord {
-            trial: step.trial,
-            rung: step.rung,
-            share: self.plan.share(step.rung),
-            settings: self.job.space.draw(step.trial),
-            status,
-            message,
-            metrics,
-            seconds: started.elapsed().as_secs_f64(),
-            same_as: None,
-        }))
-    }
-
-    /// The record of a step that trains what an earlier one has trained. Where the best model is
-    /// kept, one that becomes the best is trained again unless its model is there.
-    fn same_work(&self, step: Step, config: &SystemConfig) -> anyhow::Result<Option<TrialRecord>> {
-        let work = Work::new(config.clone(), self.plan.share(step.rung));
-        for earlier in self.journal.records() {
-            let other = self.job.space.config(earlier.trial)?;
-            if Work::new(other, earlier.share) != work {
-                continue;
-            }
-            let score = earlier.score(&self.job.metric.key);
-            let is_kept = self
-                .best_record()
-                .is_some_and(|best| best.trial == earlier.trial);
-            if self.job.keeps_model && self.becomes_best(step, score) && !is_kept {
-                continue;
-            }
-            return Ok(Some(TrialRecord {
-                trial: step.trial,
-                rung: step.rung,
-                share: self.plan.share(step.rung),
-                settings: self.job.space.draw(step.trial),
-                seconds: 0.0,
-                same_as: Some(earlier.trial),
-                ..earlier.clone()
-            }));
-        }
-        Ok(None)
-    }
-
-    fn becomes_best(&self, step: Step, score: Option<f64>) -> bool {
-        let mut outcomes = self.outcomes();
-        outcomes.push(Outcome { step, score });
-        plan::best(&outcomes) == Some(step)
-    }
-
-    /// Trains and measures a step.
-    fn train(&mut self, step: Step, config: SystemConfig) -> Result<BTreeMap<String, f64>> {
-        let share = self.plan.share(step.rung);
-        let (documents, epochs) = Effort::of(&config).shares(share);
-        let job = TrainingJob {
-            data: self.job.documents.train(documents),
-            valid: Some(self.job.documents.valid()),
-            output: self.folder.trial(step),
-            config,
-            epoch_share: epochs,
-            resumes: self.folder.is_begun(step),
-            ..self.job.training.clone()
-        };
-        let name = format!("trial {}", step.trial);
-        let deadline = self.clock.deadline();
-        let session = self
-            .session
-            .part(|search| Arc::new(TrialProgress::new(search, name, deadline)));
-        let keep = |evaluation: &Evaluation| -> Option<PathBuf> {
-            let score = evaluation.get(&self.job.metric.key);
-            let is_kept = self.job.keeps_model && self.becomes_best(step, score);
-            is_kept.then(|| self.folder.model())
-        };
-        let try_out = || job.try_out(&self.job.metric.evaluation, &session, keep);
-        let tried = if self.is_told && !tracing::enabled!(tracing::Level::INFO) {
-            tracing::subscriber::with_default(NoSubscriber::default(), try_out)
-        } else {
-            try_out()
-        };
-        self.is_told = true;
-        if tried.is_err() && !interrupt::is_requested() {
-            remove_work(&job)?;
-        }
-        let measured = tried?.expect("a trial has documents to be measured on");
-        Ok(measured.evaluation.values().iter().cloned().collect())
-    }
-
-    fn write_best(&self, step: Step) -> anyhow::Result<()> {
-        let record = self.best_record();
-        let metric = &self.job.metric.key;
-        let score = record
-            .and_then(|record| record.score(metric))
-            .unwrap_or_default();
-        let settings = toml::to_string(&self.job.space.config(step.trial)?)?;
-        self.folder.write_best(&format!(
-            "# The best settings of `plethora search` so far: {metric} {} on validation, trial {}.\n{settings}",
-            percent(score),
-            step.trial
-        ))?;
-        Ok(())
-    }
-
-    fn report(&self, facts: &DocumentFacts, is_complete: bool) -> anyhow::Result<SearchReport> {
-        let records = self.journal.records().to_vec();
-        let Some(best) = self.best() else {
-            return Err(
-                match records.iter().find_map(|record| record.message.clone()) {
-                    Some(message) => {
-                        anyhow::anyhow!("all {} trials failed; the first: {message}", records.len())
-                    }
-                    None => anyhow::anyhow!(
-                        "no trial was complete when the time was over; give more with --budget"
-                    ),
-                },
-            );
-        };
-        Ok(SearchReport {
-            system: self.job.space.base().system().to_owned(),
-            method: self.job.method,
-            metric: self.job.metric.key.clone(),
-            effort: Effort::of(self.job.space.base()).name(),
-            best,
-            best_settings: self.folder.best(),
-            model: self.job.keeps_model.then(|| self.folder.model()),
-            num_valid: facts.num_valid,
-            is_complete,
-            seconds: self.clock.spent().as_secs_f64(),
-            budget_seconds: self.job.budget.as_secs_f64(),
-            num_steps: self.plan.num_steps(),
-            records,
-        })
-    }
-}
-
-/// Errors that no other settings would avoid.
-fn is_end(error: &Error) -> bool {
-    matches!(
-        error,
-        Error::Interrupted
-            | Error::Write { .. }
-            | Error::Read { .. }
-            | Error::Exists { .. }
-            | Error::Occupied { .. }
-    )
-}
-
-fn remove_work(job: &TrainingJob) -> Result<()> {
-    let path = WorkFolder::path_for(&job.output);
-    if path.exists() {
-        fs_err::remove_dir_all(&path).map_err(Error::write(&path))?;
-    }
-    Ok(())
 }

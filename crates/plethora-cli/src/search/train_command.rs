@@ -86,3 +86,70 @@ impl TrainCommand<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::commands::train::TrainArgs;
+
+    /// The options that both commands have.
+    #[derive(Debug, Parser)]
+    struct Options {
+        #[command(flatten)]
+        validation: ValidationArgs,
+        #[command(flatten)]
+        device: DeviceArgs,
+        #[command(flatten)]
+        input: DataArgs,
+    }
+
+    #[derive(Debug, Parser)]
+    struct Train {
+        #[command(flatten)]
+        train: TrainArgs,
+    }
+
+    #[test]
+    fn train_gets_every_option_that_says_which_documents_there_are() {
+        let given = "--valid dev.txt --valid-where split=dev --valid-labels-file dev.labels \
+            --format text-pair --text-field title,text --label-field subjects --id-field key \
+            --where split=train --where year=1999 --labels-file train.labels --label-separator ; \
+            --label-prefix # --index-base 1 --docs-limit 500 --allow-duplicate-ids --device cuda:1";
+        let words = std::iter::once("options").chain(given.split_whitespace());
+        let options = Options::parse_from(words);
+        let line = TrainCommand {
+            data: Path::new("my books.txt"),
+            output: Path::new("search/final"),
+            vocabulary: Some(Path::new("terms.tsv")),
+            validation: &options.validation,
+            input: &options.input,
+            device: options.device,
+        }
+        .line(Path::new("search/best.toml"));
+        let start = "plethora train 'my books.txt' -o search/final --config search/best.toml \
+                     --vocabulary terms.tsv --valid dev.txt ";
+        assert!(line.starts_with(start), "{line}");
+        for option in given
+            .split_whitespace()
+            .filter(|word| word.starts_with("--"))
+        {
+            assert!(line.contains(option), "{option} is not in {line}");
+        }
+        assert!(
+            line.contains(" --label-separator ';' --label-prefix '#' "),
+            "{line}"
+        );
+        let unquoted = line
+            .replace("'my books.txt'", "books.txt")
+            .replace('\'', "");
+        let parsed = Train::try_parse_from(unquoted.split(' ').skip(1)).unwrap();
+        let shown = format!("{:?}", parsed.train);
+        assert!(shown.contains(&format!("{:?}", options.input)), "{shown}");
+        assert!(
+            shown.contains(&format!("{:?}", options.validation)),
+            "{shown}"
+        );
+    }
+}
