@@ -1,5 +1,7 @@
 //! Which trial comes next: pure logic, which knows nothing of training.
 
+use std::iter;
+
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
@@ -67,13 +69,19 @@ impl Plan {
 
     /// Steps of the whole search, if none fails and time suffices.
     pub(crate) fn num_steps(self) -> usize {
-        let mut size = self.num_trials;
-        let mut total = 0;
-        for _ in 0..self.num_rungs {
-            total += size;
-            size = promoted_of(size);
-        }
-        total
+        self.sizes().sum()
+    }
+
+    /// The effort of the whole search.
+    pub(crate) fn total_weight(self) -> u64 {
+        let rungs = self.sizes().enumerate();
+        rungs.map(|(rung, size)| size as u64 * weight(rung)).sum()
+    }
+
+    /// Steps of each rung.
+    fn sizes(self) -> impl Iterator<Item = usize> {
+        let next = |size: &usize| Some(promoted_of(*size));
+        iter::successors(Some(self.num_trials), next).take(self.num_rungs)
     }
 
     /// The next step after these, `spent` being the share of the time that is gone; none where all
@@ -102,6 +110,11 @@ impl Plan {
     fn time_share(self, rung: usize) -> f64 {
         (rung + 1) as f64 / self.num_rungs as f64
     }
+}
+
+/// How much more effort a step of this rung is than one of the first.
+pub(crate) fn weight(rung: usize) -> u64 {
+    FACTOR.pow(rung.min(MAX_RUNGS) as u32) as u64
 }
 
 /// The best outcome: of the highest rung that has any score, the highest score, and of equal ones
@@ -187,6 +200,8 @@ mod tests {
         assert_eq!(sizes(2, 0.0), (vec![1.0], 2));
         assert_eq!(sizes(27, 0.1), (vec![9.0, 3.0, 1.0], 39));
         assert_eq!(sizes(27, 2.0), (vec![1.0], 27));
+        let plan = Plan::new(Method::Halving, 27, 0.0);
+        assert_eq!(plan.total_weight(), 4 * 27, "every rung is as much work");
         let random = Plan::new(Method::Random, 27, 0.0);
         assert_eq!((random.num_rungs, random.num_steps()), (1, 27));
     }

@@ -61,9 +61,9 @@ impl<'a> RunningSearch<'a> {
     /// Runs trials; false if the time was over before they were.
     pub(super) fn run(&mut self) -> anyhow::Result<bool> {
         let progress = self.session.progress();
-        let num_done = self.journal.records().len();
-        progress.start("searching", Some(self.plan.num_steps() as u64));
-        progress.advance(num_done as u64);
+        progress.start("searching", Some(self.plan.total_weight()));
+        let done = self.journal.records().iter();
+        progress.advance(done.map(|record| plan::weight(record.rung)).sum());
         let is_complete = loop {
             let Some(step) = self.plan.next(&self.outcomes(), self.clock.spent_share()) else {
                 break true;
@@ -79,7 +79,7 @@ impl<'a> RunningSearch<'a> {
             if self.best() == Some(step) {
                 self.write_best(step)?;
             }
-            progress.advance(1);
+            progress.advance(plan::weight(step.rung));
         };
         self.folder.remove_trials()?;
         let (metric, best) = (&self.job.metric.key, self.best_record());
@@ -200,7 +200,12 @@ impl<'a> RunningSearch<'a> {
             resumes: self.folder.is_begun(step),
             ..self.job.training.clone()
         };
-        let name = format!("trial {}", step.trial);
+        let name = format!(
+            "trial {}, {} of {}",
+            step.trial,
+            self.journal.records().len() + 1,
+            self.plan.num_steps()
+        );
         let deadline = self.clock.deadline();
         let session = self
             .session

@@ -116,7 +116,13 @@ mod tests {
         let given = "--valid dev.txt --valid-where split=dev --valid-labels-file dev.labels \
             --format text-pair --text-field title,text --label-field subjects --id-field key \
             --where split=train --where year=1999 --labels-file train.labels --label-separator ; \
-            --label-prefix # --index-base 1 --docs-limit 500 --allow-duplicate-ids --device cuda:1";
+            --label-prefix # --index-base 1 --docs-limit 500 --allow-duplicate-ids";
+        let device = if cfg!(feature = "torch") {
+            " --device cuda:1"
+        } else {
+            ""
+        };
+        let given = format!("{given}{device}");
         let words = std::iter::once("options").chain(given.split_whitespace());
         let options = Options::parse_from(words);
         let line = TrainCommand {
