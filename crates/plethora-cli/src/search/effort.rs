@@ -112,11 +112,11 @@ mod tests {
     #[cfg(feature = "torch")]
     #[test]
     fn neural_systems_get_fewer_epochs() {
-        let words = config("attentionxml");
+        let words = config("xml-cnn");
         assert_eq!(Effort::of(&words).shares(0.25), (1.0, 0.25));
         assert!((Effort::min_share(&words, 10) - 1.0 / 15.0).abs() < 1e-12);
         // Both are one epoch.
-        assert_eq!(Work::new(words.clone(), 0.1), Work::new(words, 0.07));
+        assert_eq!(Work::new(words.clone(), 0.09), Work::new(words, 0.07));
         let open = config("lightxml");
         assert_eq!(Effort::min_share(&open, 10), 0.25);
         assert_ne!(Work::new(open.clone(), 0.5), Work::new(open, 1.0));
