@@ -7,8 +7,8 @@ use tch::{Device, Kind, Tensor};
 use crate::Result;
 use crate::guard::guarded;
 use crate::head::{
-    Adaptive, AdaptiveSetup, AllLabels, Clustered, ClusteredConfig, ClusteredSetup, Clusters, Exact, ExactConfig,
-    ExactSetup, ExactTables, LabelFacts, Phase, Ranked, VectorInput,
+    Adaptive, AdaptiveSetup, AllLabels, Clustered, ClusteredConfig, ClusteredSetup, Clusters,
+    Exact, ExactConfig, ExactSetup, ExactTables, LabelFacts, Phase, Ranked, VectorInput,
 };
 use crate::parameters::{DenseParametersBuilder, Parameters, RowTable};
 use crate::piece_batch::{PieceBatch, PiecesOnDevice};

@@ -2,7 +2,7 @@
 //! the others in tails behind it.
 //!
 //! With x the document vector, h = tanh(H x + c) is scored against the labels of the head and, in the
-//! same matrix, against one row a tail; tail i scores its labels by P_i h, whose width is that of h
+//! same matrix, against one row a tail; tail i scores its labels by `P_i` h, whose width is that of h
 //! over q^i. A head label's probability is its own, that of a tail's label is the root's for the
 //! tail times its own. In training a document visits the tails that it has labels in, and of the
 //! others a few labels at most.

@@ -106,9 +106,10 @@ mod tests {
     fn clusters_follow_from_shares_of_the_labels() {
         let counts = vec![1; 3956];
         assert_eq!(chosen(&counts, 0.5, 1).cut_offs, [1978]);
-        assert_eq!(chosen(&vec![1; 670_091], 0.25, 3).cut_offs, [
-            167_523, 335_045, 502_568
-        ]);
+        assert_eq!(
+            chosen(&vec![1; 670_091], 0.25, 3).cut_offs,
+            [167_523, 335_045, 502_568]
+        );
         assert_eq!(chosen(&counts, 0.0, 0).cut_offs, [2967]);
         let large = chosen(&vec![1; 200_000], 0.5, 0);
         assert_eq!(large.cut_offs, [100_000, 133_333, 166_666]);

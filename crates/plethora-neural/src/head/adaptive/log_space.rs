@@ -110,10 +110,9 @@ mod tests {
         let root_leaf = roots.copy().set_requires_grad(true);
         let truth_matrix = truth(Kind::Double);
         let product = leaf.sigmoid() * root_leaf.sigmoid().unsqueeze(1);
-        let costs = (&truth_matrix * product.log()
-            + (1.0 - &truth_matrix) * (1.0_f64 - &product).log())
-        .neg();
-        let loss = (costs * weights.unsqueeze(1)).sum(Kind::Double);
+        let [if_false, absent] = [&truth_matrix, &product].map(|tensor| tensor.neg() + 1.0);
+        let gains: Tensor = &truth_matrix * product.log() + if_false * absent.log();
+        let loss = (gains * weights.unsqueeze(1)).sum(Kind::Double).neg();
         loss.backward();
         for (kind, tolerance) in [(Kind::Double, 1e-12), (Kind::Float, 2e-5)] {
             let as_kind = |tensor: &Tensor| tensor.to_kind(kind);

@@ -50,7 +50,8 @@ mod tests {
     #[test]
     fn draws_have_different_numbers_in_range_and_meet_all_of_them() {
         tch::manual_seed(5);
-        for (size, wanted, expected) in [(10, 3, 3), (7, 7, 7), (4, 9, 4), (1, 1, 1), (1000, 64, 64)]
+        for (size, wanted, expected) in
+            [(10, 3, 3), (7, 7, 7), (4, 9, 4), (1, 1, 1), (1000, 64, 64)]
         {
             let strata = Strata::new(size, wanted, Device::Cpu);
             assert_eq!(strata.num_drawn(), expected);

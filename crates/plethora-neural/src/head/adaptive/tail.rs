@@ -10,7 +10,7 @@ use crate::head::{LabelFacts, Ranked};
 use crate::parameters::{DenseParameters, DenseParametersBuilder, ParameterId, Parameters};
 use crate::start::Start;
 
-/// Keeps the norm of a projection finite, as PyTorch has it.
+/// Keeps the norm of a projection finite, as `PyTorch` has it.
 const NORM_EPSILON: f64 = 1e-5;
 
 /// Labels that are scored by a narrower vector, once the root wants them.
@@ -68,6 +68,12 @@ impl Tail {
         // A view of a single zero, so that it takes no memory.
         let zero = Tensor::zeros([1, 1], (Kind::Float, setup.device));
         (tail, zero.expand([labels.len() as i64, width], false))
+    }
+
+    /// The labels, rising.
+    #[cfg(test)]
+    pub(super) fn labels(&self) -> &Tensor {
+        &self.labels
     }
 
     pub(super) fn num_labels(&self) -> i64 {
