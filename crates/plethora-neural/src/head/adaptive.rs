@@ -7,12 +7,12 @@
 //! tail times its own. In training a document visits the tails that it has labels in, and of the
 //! others a few labels at most.
 
-use tch::{Device, Kind, Reduction, Tensor};
+use tch::{Device, Kind, Tensor};
 
 use super::LabelFacts;
 use super::clusters::Clusters;
-use super::label_chunks::{chunk_limit, label_chunks};
-use super::vector_input::{LabelPlaces, Ranked, VectorInput, send_back};
+use super::label_chunks::chunk_limit;
+use super::vector_input::{LabelPlaces, VectorInput, send_back};
 use crate::adaptive_config::{AdaptiveConfig, Roots};
 use crate::parameters::{DenseParameters, DenseParametersBuilder, ParameterId, RateGroup};
 use crate::start::Start;
@@ -20,12 +20,15 @@ use crate::train::{Learnt, LossScale, StepPart};
 
 mod frequency;
 mod log_space;
+mod rank;
+mod root_step;
 mod strata;
 mod tail;
 mod tail_step;
 mod visits;
 
 pub(crate) use frequency::{choose_cut_offs, frequency_clusters};
+use root_step::RootStep;
 use tail::Tail;
 use tail_step::{TailPositives, TailStep};
 use visits::Visits;
@@ -77,22 +80,6 @@ pub(crate) struct AdaptiveSetup<'a> {
     /// Labels that are computed together; 0 chooses by the memory.
     pub(crate) chunk: usize,
     pub(crate) device: Device,
-}
-
-/// The root in a step.
-struct RootStep {
-    /// documents x (head labels, then tails), before the sigmoid, apart from the graph.
-    logits: Tensor,
-    /// The same, with a one where a label is true or a tail has a true label.
-    truth: Tensor,
-}
-
-/// What losses count in a step.
-struct Weights {
-    /// documents: that of a label.
-    labels: Tensor,
-    /// documents x tails: that of a tail at the root.
-    tails: Tensor,
 }
 
 impl Adaptive {
@@ -188,105 +175,6 @@ impl Adaptive {
     }
 
     /// # Shapes
-    /// `visited`: documents x tails, one where a document has a label in the tail.
-    fn weights(&self, visited: &Tensor, scale: LossScale) -> Weights {
-        let tails = match self.roots {
-            Roots::All => visited.ones_like(),
-            Roots::Absent => 1.0 - visited,
-            Roots::None => visited.zeros_like(),
-        };
-        let num_documents = visited.size()[0];
-        let share = visited.new_full(
-            num_documents,
-            1.0 / num_documents as f64,
-            (Kind::Float, visited.device()),
-        );
-        let labels = match scale {
-            LossScale::Sum => share,
-            LossScale::Mean => {
-                let per_tail = |number: fn(&Tail) -> i64| {
-                    let numbers: Vec<f32> = (self.tails.iter())
-                        .map(|tail| number(tail) as f32)
-                        .collect();
-                    Tensor::from_slice(&numbers).to_device(visited.device())
-                };
-                let inside = visited * per_tail(Tail::num_labels);
-                let drawn = (1.0 - visited) * per_tail(Tail::num_drawn);
-                let of_tails: Tensor = inside + drawn + &tails;
-                let compared = of_tails.sum_dim_intlist(1, false, Kind::Float) + self.num_head();
-                share / compared
-            }
-        };
-        Weights {
-            tails: tails * labels.unsqueeze(1),
-            labels,
-        }
-    }
-
-    /// The loss of head labels and of tails at the root, and its gradient by their logits.
-    fn learn_root(&self, root: &RootStep, weights: &Weights) -> (Tensor, Tensor) {
-        let gradient = root.logits.sigmoid() - &root.truth;
-        let mut loss = Tensor::zeros([], (Kind::Float, root.logits.device()));
-        let parts = [
-            (0, self.num_head(), weights.labels.unsqueeze(1)),
-            (
-                self.num_head(),
-                self.num_tails(),
-                weights.tails.shallow_clone(),
-            ),
-        ];
-        for (start, length, weights) in parts {
-            let part = |tensor: &Tensor| tensor.narrow(1, start, length);
-            loss += part(&root.logits).binary_cross_entropy_with_logits(
-                &part(&root.truth),
-                Some(&weights),
-                None,
-                Reduction::Sum,
-            );
-            let _ = part(&gradient).g_mul_(&weights);
-        }
-        (loss, gradient)
-    }
-
-    /// The best `keep` labels of each document.
-    ///
-    /// # Shapes
-    /// Gives documents x `keep`, or x labels where these are fewer.
-    pub(crate) fn rank(&self, input: &VectorInput<'_>, keep: usize) -> Ranked {
-        let _no_grad = tch::no_grad_guard();
-        let dense = &input.parameters.dense;
-        let keep = (keep as i64).min(self.places.root.size()[0]);
-        let hidden = self.hidden(input, false);
-        let limit = self.limit(&hidden);
-        let root = |start: i64, length: i64| {
-            let part = |id: ParameterId| dense.computed(id).narrow(0, start, length);
-            let bias = self.root_bias.map(part);
-            let logits = hidden.linear(&part(self.root), bias.as_ref());
-            logits.to_kind(Kind::Float).log_sigmoid()
-        };
-        let of_tails = root(self.num_head(), self.num_tails());
-        let mut best = label_chunks(self.num_head(), limit)
-            .map(|chunk| {
-                let length = chunk.end - chunk.start;
-                let labels = self.labels.narrow(0, chunk.start, length);
-                Ranked::best_of(&root(chunk.start, length), &labels, keep)
-            })
-            .reduce(|best, other| best.merge(&other, keep))
-            .expect("a head has labels");
-        for (number, tail) in self.tails.iter().enumerate() {
-            let of_tail = of_tails.select(1, number as i64);
-            let documents = still_open(&best, &of_tail, keep);
-            if documents.size()[0] > 0 {
-                let narrow = tail.project(dense, &hidden.index_select(0, &documents));
-                let of_tail = of_tail.index_select(0, &documents);
-                let found = tail.rank(input.parameters, &narrow, &of_tail, limit, keep);
-                best = best.merge(&spread(found, &documents, hidden.size()[0]), keep);
-            }
-        }
-        best.filled_to(keep)
-    }
-
-    /// # Shapes
     /// Gives documents x hidden.
     fn hidden(&self, input: &VectorInput<'_>, drops: bool) -> Tensor {
         let dense = &input.parameters.dense;
@@ -328,22 +216,6 @@ impl Adaptive {
     fn num_tails(&self) -> i64 {
         self.tails.len() as i64
     }
-
-    /// Labels that are computed together.
-    fn limit(&self, hidden: &Tensor) -> i64 {
-        run_limit(self.chunk, hidden)
-    }
-}
-
-impl RootStep {
-    fn new(logits: &Tensor, targets: &LabelPlaces, columns: &Tensor) -> Self {
-        let logits = logits.detach().to_kind(Kind::Float);
-        let mut truth = logits.zeros_like();
-        let one = Tensor::ones([1], (Kind::Float, logits.device()));
-        let places = [Some(targets.documents()), Some(columns.shallow_clone())];
-        let _ = truth.index_put_(&places, &one, false);
-        Self { logits, truth }
-    }
 }
 
 impl LabelColumns {
@@ -378,32 +250,6 @@ fn root_odds(setup: &AdaptiveSetup<'_>, head: &[u32]) -> Tensor {
         ..setup.labels
     }
     .log_odds()
-}
-
-/// The documents for which a tail may have better labels than those found: no label of it can be
-/// better than the tail itself.
-fn still_open(best: &Ranked, of_tail: &Tensor, keep: i64) -> Tensor {
-    if best.labels.size()[1] < keep {
-        return Tensor::arange(of_tail.size()[0], (Kind::Int64, of_tail.device()));
-    }
-    let worst = best.log_scores.select(1, keep - 1);
-    of_tail.gt_tensor(&worst).nonzero().squeeze_dim(1)
-}
-
-/// A ranking of some documents as one of all, in which the others have no labels.
-fn spread(ranked: Ranked, documents: &Tensor, num_documents: i64) -> Ranked {
-    if documents.size()[0] == num_documents {
-        return ranked;
-    }
-    let all = |part: &Tensor, fill: f64| {
-        let shape = [num_documents, part.size()[1]];
-        let all = part.new_full(shape, fill, (part.kind(), part.device()));
-        all.index_copy(0, documents, part)
-    };
-    Ranked {
-        log_scores: all(&ranked.log_scores, f64::NEG_INFINITY),
-        labels: all(&ranked.labels, 0.0),
-    }
 }
 
 /// Labels that are computed together against these vectors, where `chunk` does not say.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::*;
+use crate::head::Ranked;
 
 #[derive(Deserialize)]
 struct Golden {
