@@ -149,7 +149,7 @@ fn settings_that_an_encoder_cannot_have_are_refused_by_name() {
         &desk,
         &args,
         USAGE,
-        "--set: unknown setting adaptive.bias...",
+        "--set: unknown setting `adaptive.bias`; did you mean `head.activation`?",
     );
     let args = train_args("lightxml", "model", &["--dtype", "f16"]);
     let message = "invalid value 'f16' for '--dtype <DTYPE>': ...";

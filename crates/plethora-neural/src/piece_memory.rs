@@ -219,3 +219,40 @@ impl PieceSizes<'_> {
 fn best_weights(device: Device) -> usize {
     if device == Device::Cpu { 4 } else { 0 }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn adaptive_clusters_are_counted_by_their_widths() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/encoder");
+        let architecture = Architecture::read(Path::new(folder)).unwrap();
+        let mut config = PieceConfig::of_system("aplc-xlnet").unwrap();
+        config.encoder.layers = 2;
+        (config.train.batch_size, config.document.max_length) = (8, 32);
+        let adaptive = config.adaptive.as_mut().unwrap();
+        (adaptive.hidden, adaptive.cut_offs) = (64, vec![1000, 3000]);
+        let sizes = PieceSizes {
+            config: &config,
+            architecture: &architecture,
+            num_labels: 7000,
+            num_clusters: 3,
+            kind: Kind::Float,
+        };
+        assert_eq!(sizes.table_weights(), 2000 * 32 + 4000 * 16);
+        let layer = 64 * 2 * architecture.width();
+        let root_and_projections = 64 * (1000 + 32 + 16);
+        assert_eq!(sizes.head_weights(), layer + root_and_projections + 7000);
+        let mut wider = config.clone();
+        wider.adaptive.as_mut().unwrap().hidden = 128;
+        let wider = PieceSizes {
+            config: &wider,
+            ..sizes
+        };
+        assert!(wider.bytes(Device::Cpu) > sizes.bytes(Device::Cpu));
+        assert!(sizes.settings().contains(&"adaptive.hidden"));
+    }
+}

@@ -69,7 +69,7 @@ const SMALL_ENCODER: EncoderSize = EncoderSize {
     kept_per_piece: 6.0 * 384.0 * 20.0,
     num_candidates: 7500.0,
     bottleneck: 512.0,
-    adaptive_width: 768.0,
+    adaptive_width: 576.0,
 };
 
 /// Sizes of one network.

@@ -8,9 +8,10 @@ use crate::Result;
 use crate::head::choose_cut_offs;
 use crate::piece_config::PieceConfig;
 
-/// Width of the layer before the labels up to [`MAX_WIDE_LABELS`]. The root scores by it what one layer
-/// over all labels scores by the states of several layers of the encoder.
-const WIDE: usize = 1024;
+/// Width of the layer before the labels up to [`MAX_WIDE_LABELS`], as on the paper's smaller data sets.
+/// With it even a small encoder's labels take less than half the numbers that one layer over
+/// the states of its last layers would, this layer and all.
+const WIDE: usize = 768;
 
 /// ... and beyond, where the labels' vectors are most of a model.
 const NARROW: usize = 512;

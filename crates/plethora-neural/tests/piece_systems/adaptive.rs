@@ -140,14 +140,14 @@ fn what_is_open_is_chosen_by_the_labels_and_shown() {
     let (config, summary, num_labels) =
         settle(&of_system("aplc-xlnet", "encoder.layers = 2")).unwrap();
     let chosen = config.adaptive.as_ref().unwrap();
-    assert_eq!(chosen.hidden, 1024);
+    assert_eq!(chosen.hidden, 768);
     let [cut_off] = chosen.cut_offs[..] else {
         panic!("{:?} is not one tail", chosen.cut_offs);
     };
     assert!(cut_off >= num_labels / 4 && cut_off <= num_labels * 3 / 4);
     let rest = num_labels - cut_off;
     let clusters =
-        format!("a head of {cut_off} by 1024 and tails of {rest} by 512 of {num_labels} labels");
+        format!("a head of {cut_off} by 768 and tails of {rest} by 384 of {num_labels} labels");
     assert!(summary.starts_with(&clusters), "{summary}");
     let hidden_rate = config.train.hidden_rate;
     assert!((hidden_rate - 15.0_f64.sqrt()).abs() < 1e-9);
