@@ -27,14 +27,14 @@ fn every_system_trains_evaluates_predicts_and_tells_about_itself() {
         ("xml-cnn", "xml-cnn", &[]),
         ("lightxml", "flat", &[]),
         ("lightxml", "clustered", &CLUSTERED),
+        ("aplc-xlnet", "adaptive", &[]),
     ] {
         let more = join(&[more, &["--json", "-q"]]);
         let report = json(&desk.succeed(&train_args(system, model, &more)));
         assert_eq!(report["system"], system);
-        let reads = if system == "lightxml" {
-            "pieces"
-        } else {
-            "words"
+        let reads = match system {
+            "lightxml" | "aplc-xlnet" => "pieces",
+            _ => "words",
         };
         assert_eq!(report["reads"], reads);
         assert!(report["n_words"].as_u64().unwrap() > 50, "{report}");

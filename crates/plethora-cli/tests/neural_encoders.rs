@@ -122,6 +122,35 @@ fn settings_that_an_encoder_cannot_have_are_refused_by_name() {
         let args = train_args("lightxml", "model", &["--set", setting, "-q"]);
         refuse_args(&desk, &args, USAGE, message);
     }
+    for (setting, message) in [
+        (
+            "adaptive.shrink=0.5",
+            "adaptive.shrink: must be a number from 1",
+        ),
+        (
+            "adaptive.roots=some",
+            "--set: adaptive.roots: unknown variant `some`, expected one of ...",
+        ),
+        (
+            "adaptive.cut_offs=9,5",
+            "adaptive.cut_offs: must be at most 100 numbers that rise",
+        ),
+        (
+            "clusters.beam=3",
+            "clusters: are those of the clustered form; the adaptive one has its own under adaptive",
+        ),
+    ] {
+        let few = ["--set", "adaptive.num_tails=0", "--set", setting, "-q"];
+        let args = train_args("aplc-xlnet", "model", &few);
+        refuse_args(&desk, &args, USAGE, message);
+    }
+    let args = train_args("lightxml", "model", &["--set", "adaptive.bias=true", "-q"]);
+    refuse_args(
+        &desk,
+        &args,
+        USAGE,
+        "--set: unknown setting `adaptive.bias`; did you mean `head.activation`?",
+    );
     let args = train_args("lightxml", "model", &["--dtype", "f16"]);
     let message = "invalid value 'f16' for '--dtype <DTYPE>': ...";
     refuse_args(&desk, &args, USAGE, message);

@@ -178,6 +178,11 @@ fn a_stopped_run_over_pieces_goes_on_to_the_same_weights() {
 }
 
 #[test]
+fn a_stopped_run_over_adaptive_clusters_goes_on_to_the_same_weights() {
+    stop_and_go_on("aplc-xlnet", &FEWER);
+}
+
+#[test]
 fn other_labels_and_other_encoders_are_other_runs() {
     let desk = Desk::with_catalogue(400);
     let encoder = EncoderCopy::new(&desk, "enc");

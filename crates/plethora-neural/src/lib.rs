@@ -4,6 +4,7 @@
 //! `cargo xtask setup` gets the CPU libraries that this crate links to. The same program uses a GPU
 //! when `LD_LIBRARY_PATH` leads to a CUDA build of the same version, see [`Device`].
 
+mod adaptive_config;
 mod batch;
 mod config;
 mod device;
@@ -30,6 +31,7 @@ mod transformer;
 mod word_config;
 mod word_network;
 
+pub use adaptive_config::{AdaptiveConfig, Projection, Roots, TailLoss};
 pub use config::NeuralConfig;
 pub use device::Device;
 pub use error::{Error, Result};

@@ -4,6 +4,7 @@ use plethora_core::tree::TreeConfig;
 use plethora_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
+use crate::adaptive_config::AdaptiveConfig;
 use crate::head::{Activation, Negatives};
 use crate::recipe::recipe;
 use crate::train::TrainConfig;
@@ -26,7 +27,11 @@ pub struct PieceConfig {
     /// From a document's vector to its labels.
     pub head: PieceHeadConfig,
     /// The groups of labels that the clustered form chooses from.
+    #[serde(default)]
     pub clusters: ClustersConfig,
+    /// The clusters of the adaptive form, which is the only one to have these settings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adaptive: Option<AdaptiveConfig>,
     /// How the weights are found.
     pub train: TrainConfig,
 }
@@ -45,7 +50,7 @@ pub struct DocumentConfig {
 
 /// From a document's vector to its labels.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct PieceHeadConfig {
     /// How labels are scored.
     pub form: HeadForm,
@@ -76,6 +81,8 @@ pub enum HeadForm {
     Clustered,
     /// All labels, chunk by chunk, so that millions fit.
     Exact,
+    /// Frequent labels always, rarer ones in clusters that a document may visit.
+    Adaptive,
 }
 
 /// The groups of labels that the clustered form chooses from.
@@ -119,6 +126,7 @@ impl PieceConfig {
         )?;
         self.head.validate()?;
         self.clusters.validate()?;
+        self.validate_adaptive()?;
         self.train
             .validate_with_choices()
             .map_err(|error| below("train", error))
@@ -128,8 +136,47 @@ impl PieceConfig {
     pub(crate) fn num_members(&self) -> usize {
         match self.head.form {
             HeadForm::Clustered => self.clusters.num_clusterings,
-            HeadForm::Auto | HeadForm::Flat | HeadForm::Exact => 1,
+            HeadForm::Auto | HeadForm::Flat | HeadForm::Exact | HeadForm::Adaptive => 1,
         }
+    }
+
+    /// The settings of the adaptive form, where it is the one.
+    pub(crate) fn adaptive(&self) -> Option<&AdaptiveConfig> {
+        let adaptive = self.adaptive.as_ref();
+        adaptive.filter(|_| self.head.form == HeadForm::Adaptive)
+    }
+
+    fn validate_adaptive(&self) -> Result<()> {
+        let is_adaptive = self.head.form == HeadForm::Adaptive;
+        let Some(adaptive) = &self.adaptive else {
+            return check(
+                !is_adaptive,
+                "head.form",
+                "adaptive is the form of the system aplc-xlnet",
+            );
+        };
+        let others = PieceHeadConfig {
+            form: HeadForm::Adaptive,
+            ..PieceHeadConfig::default()
+        };
+        check(
+            is_adaptive,
+            "head.form",
+            "must be adaptive in aplc-xlnet; other forms are those of lightxml",
+        )?;
+        check(
+            self.head == others,
+            "head",
+            "has settings of other forms, of which the adaptive one makes no use",
+        )?;
+        check(
+            self.clusters == ClustersConfig::default(),
+            "clusters",
+            "are those of the clustered form; the adaptive one has its own under adaptive",
+        )?;
+        adaptive
+            .validate()
+            .map_err(|error| below("adaptive", error))
     }
 
     /// Clusters whose labels are ranked in prediction, where the clustered form is used.
@@ -137,6 +184,31 @@ impl PieceConfig {
         match self.clusters.predict_beam {
             0 => self.clusters.beam,
             beam => beam,
+        }
+    }
+}
+
+impl Default for PieceHeadConfig {
+    fn default() -> Self {
+        Self {
+            form: HeadForm::Auto,
+            bottleneck: 0,
+            activation: Activation::None,
+            negatives: Negatives::Dynamic,
+            label_learning_rate: 0.05,
+            label_momentum: 0.9,
+            label_weight_decay: 0.0,
+        }
+    }
+}
+
+impl Default for ClustersConfig {
+    fn default() -> Self {
+        Self {
+            num_clusterings: 1,
+            beam: 0,
+            predict_beam: 0,
+            tree: TreeConfig::default(),
         }
     }
 }

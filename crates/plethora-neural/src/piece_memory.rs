@@ -54,6 +54,7 @@ impl PieceSizes<'_> {
             HeadForm::Clustered | HeadForm::Exact => {
                 &["train.batch_size", "document.max_length", "head.bottleneck"]
             }
+            HeadForm::Adaptive => &["train.batch_size", "document.max_length", "adaptive.hidden"],
             HeadForm::Flat | HeadForm::Auto => &["train.batch_size", "document.max_length"],
         }
     }
@@ -103,6 +104,7 @@ impl PieceSizes<'_> {
         match self.config.head.form {
             HeadForm::Clustered => self.num_clusters * width + bottleneck,
             HeadForm::Exact => bottleneck,
+            HeadForm::Adaptive => self.root_weights(width),
             HeadForm::Flat | HeadForm::Auto => self.num_labels * width,
         }
     }
@@ -114,8 +116,34 @@ impl PieceSizes<'_> {
         };
         match self.config.head.form {
             HeadForm::Clustered | HeadForm::Exact => self.num_labels * width,
+            HeadForm::Adaptive => self.tails().map(|(size, width)| size * width).sum(),
             HeadForm::Flat | HeadForm::Auto => 0,
         }
+    }
+
+    /// The layer before the labels, the root and the projections behind it, in the adaptive form.
+    fn root_weights(&self, width: usize) -> usize {
+        let hidden = self.config.adaptive().map_or(0, |config| config.hidden);
+        let projections: usize = self.tails().map(|(_, narrow)| narrow).sum();
+        hidden * (width + self.num_head() + projections) + self.num_labels
+    }
+
+    /// Labels that are scored for every document in the adaptive form.
+    fn num_head(&self) -> usize {
+        let config = self.config.adaptive();
+        config.map_or(0, |config| config.cluster_sizes(self.num_labels)[0])
+    }
+
+    /// Labels and width of each tail of the adaptive form.
+    fn tails(&self) -> impl Iterator<Item = (usize, usize)> {
+        let config = self.config.adaptive();
+        config.into_iter().flat_map(|config| {
+            let sizes = config.cluster_sizes(self.num_labels).into_iter();
+            sizes
+                .enumerate()
+                .skip(1)
+                .map(|(cluster, size)| (size, config.width(cluster)))
+        })
     }
 
     fn activations(&self, device: Device) -> usize {
@@ -154,11 +182,14 @@ impl PieceSizes<'_> {
         biases + weights
     }
 
-    /// The label vectors that a step of the clustered form takes out of their table: themselves, their
-    /// gradients and moments.
+    /// The label vectors that a step takes out of their table: themselves, their gradients and
+    /// moments.
     fn rows(&self) -> usize {
-        if self.config.head.form != HeadForm::Clustered {
-            return 0;
+        match self.config.head.form {
+            HeadForm::Clustered => {}
+            // A tail that is visited is visited as a whole.
+            HeadForm::Adaptive => return self.table_weights() * COPIES_OF_ROWS * 4,
+            _ => return 0,
         }
         let (train, clusters) = (&self.config.train, &self.config.clusters);
         let met = train.batch_size * train.accumulate * clusters.beam * clusters.tree.max_leaf;
@@ -175,6 +206,10 @@ impl PieceSizes<'_> {
         let scores = match self.config.head.form {
             HeadForm::Flat | HeadForm::Auto => all,
             HeadForm::Clustered | HeadForm::Exact => all.min(at_a_time),
+            HeadForm::Adaptive => {
+                let of_head = self.config.train.batch_size * self.num_head();
+                of_head + all.min(at_a_time)
+            }
         };
         scores * COPIES_OF_SCORES * 4
     }
@@ -183,4 +218,41 @@ impl PieceSizes<'_> {
 /// The best weights so far are kept in the main memory.
 fn best_weights(device: Device) -> usize {
     if device == Device::Cpu { 4 } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn adaptive_clusters_are_counted_by_their_widths() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/encoder");
+        let architecture = Architecture::read(Path::new(folder)).unwrap();
+        let mut config = PieceConfig::of_system("aplc-xlnet").unwrap();
+        config.encoder.layers = 2;
+        (config.train.batch_size, config.document.max_length) = (8, 32);
+        let adaptive = config.adaptive.as_mut().unwrap();
+        (adaptive.hidden, adaptive.cut_offs) = (64, vec![1000, 3000]);
+        let sizes = PieceSizes {
+            config: &config,
+            architecture: &architecture,
+            num_labels: 7000,
+            num_clusters: 3,
+            kind: Kind::Float,
+        };
+        assert_eq!(sizes.table_weights(), 2000 * 32 + 4000 * 16);
+        let layer = 64 * 2 * architecture.width();
+        let root_and_projections = 64 * (1000 + 32 + 16);
+        assert_eq!(sizes.head_weights(), layer + root_and_projections + 7000);
+        let mut wider = config.clone();
+        wider.adaptive.as_mut().unwrap().hidden = 128;
+        let wider = PieceSizes {
+            config: &wider,
+            ..sizes
+        };
+        assert!(wider.bytes(Device::Cpu) > sizes.bytes(Device::Cpu));
+        assert!(sizes.settings().contains(&"adaptive.hidden"));
+    }
 }

@@ -7,8 +7,8 @@ use tch::{Device, Kind, Tensor};
 use crate::Result;
 use crate::guard::guarded;
 use crate::head::{
-    AllLabels, Clustered, ClusteredConfig, ClusteredSetup, Clusters, Exact, ExactConfig,
-    ExactSetup, ExactTables, LabelFacts, Phase, Ranked, VectorInput,
+    Adaptive, AdaptiveSetup, AllLabels, Clustered, ClusteredConfig, ClusteredSetup, Clusters,
+    Exact, ExactConfig, ExactSetup, ExactTables, LabelFacts, Phase, Ranked, VectorInput,
 };
 use crate::parameters::{DenseParametersBuilder, Parameters, RowTable};
 use crate::piece_batch::{PieceBatch, PiecesOnDevice};
@@ -44,6 +44,7 @@ enum PieceHead {
     Flat(AllLabels),
     Clustered(Clustered),
     Exact(Exact),
+    Adaptive(Adaptive),
 }
 
 /// What a new network starts from.
@@ -52,7 +53,7 @@ pub(crate) struct PieceSetup<'a> {
     pub(crate) architecture: &'a Architecture,
     pub(crate) weights: Weights<'a>,
     pub(crate) labels: LabelFacts<'a>,
-    /// The groups of labels and the documents of each, in the clustered form.
+    /// The groups of labels and the documents of each, in the clustered and the adaptive form.
     pub(crate) clusters: Option<(&'a Clusters, LabelFacts<'a>)>,
     pub(crate) device: Device,
     /// Of numbers that are computed with.
@@ -126,6 +127,7 @@ impl PieceNetwork {
                     PieceHead::Flat(head) => head.rank(&input, keep),
                     PieceHead::Clustered(head) => head.rank(&input, beam, keep),
                     PieceHead::Exact(head) => head.rank(&input, keep),
+                    PieceHead::Adaptive(head) => head.rank(&input, keep),
                 })
             })
         })
@@ -153,6 +155,10 @@ impl PieceNetwork {
                 head.learn(&input, &targets, step, self.loss, self.phase.get())
             }
             PieceHead::Exact(head) => head.learn(&input, &targets, step, self.loss),
+            PieceHead::Adaptive(head) => {
+                let drops = step.epoch_progress < self.dropout_share;
+                head.learn(&input, &targets, step, self.loss, drops)
+            }
         }
     }
 }
@@ -213,7 +219,25 @@ impl PieceHead {
                 ];
                 (Self::Exact(head), tables)
             }
-            (HeadForm::Clustered, None) => unreachable!("the clustered form has clusters"),
+            (HeadForm::Adaptive, Some((clusters, counts))) => {
+                let setup = AdaptiveSetup {
+                    config: config.adaptive().expect("the form has settings"),
+                    width,
+                    labels: *labels,
+                    clusters,
+                    counts: *counts,
+                    chunk: config.train.label_chunk,
+                    device,
+                };
+                let (head, tails) = Adaptive::new(&setup, builder, start);
+                let tables = (1..).zip(&tails).map(|(number, vectors)| {
+                    RowTable::new(format!("tail-{number}"), vectors, true, device).of_labels()
+                });
+                (Self::Adaptive(head), tables.collect())
+            }
+            (HeadForm::Clustered | HeadForm::Adaptive, None) => {
+                unreachable!("forms with clusters are given them")
+            }
             (HeadForm::Flat | HeadForm::Auto, _) => (
                 Self::Flat(AllLabels::over_vectors(width, labels, builder)),
                 Vec::new(),

@@ -1,7 +1,7 @@
 //! The compiled-in settings of each neural system, and named changes of them.
 
 /// Names and texts of the recipes. A new neural system is one more file here.
-pub const RECIPES: [(&str, &str); 5] = [
+pub const RECIPES: [(&str, &str); 6] = [
     (
         "attentionxml",
         include_str!("../../../recipes/attentionxml.toml"),
@@ -13,14 +13,18 @@ pub const RECIPES: [(&str, &str); 5] = [
     ("xml-rnn", include_str!("../../../recipes/xml-rnn.toml")),
     ("xml-cnn", include_str!("../../../recipes/xml-cnn.toml")),
     ("lightxml", include_str!("../../../recipes/lightxml.toml")),
+    (
+        "aplc-xlnet",
+        include_str!("../../../recipes/aplc-xlnet.toml"),
+    ),
 ];
 
 /// The systems that read pieces; all others read words.
-pub(crate) const PIECE_SYSTEMS: [&str; 1] = ["lightxml"];
+pub(crate) const PIECE_SYSTEMS: [&str; 2] = ["lightxml", "aplc-xlnet"];
 
 /// System, name and text of the presets: TOML documents with the settings that differ from the
 /// system's recipe.
-pub const PRESETS: [(&str, &str, &str); 9] = [
+pub const PRESETS: [(&str, &str, &str); 15] = [
     (
         "attentionxml",
         "paper-medium",
@@ -65,6 +69,36 @@ pub const PRESETS: [(&str, &str, &str); 9] = [
         "lightxml",
         "quick",
         include_str!("../../../recipes/presets/lightxml-quick.toml"),
+    ),
+    (
+        "aplc-xlnet",
+        "paper-eurlex",
+        include_str!("../../../recipes/presets/aplc-xlnet-paper-eurlex.toml"),
+    ),
+    (
+        "aplc-xlnet",
+        "paper-wiki10",
+        include_str!("../../../recipes/presets/aplc-xlnet-paper-wiki10.toml"),
+    ),
+    (
+        "aplc-xlnet",
+        "paper-amazoncat",
+        include_str!("../../../recipes/presets/aplc-xlnet-paper-amazoncat.toml"),
+    ),
+    (
+        "aplc-xlnet",
+        "paper-wiki500k",
+        include_str!("../../../recipes/presets/aplc-xlnet-paper-wiki500k.toml"),
+    ),
+    (
+        "aplc-xlnet",
+        "paper-amazon670k",
+        include_str!("../../../recipes/presets/aplc-xlnet-paper-amazon670k.toml"),
+    ),
+    (
+        "aplc-xlnet",
+        "quick",
+        include_str!("../../../recipes/presets/aplc-xlnet-quick.toml"),
     ),
 ];
 

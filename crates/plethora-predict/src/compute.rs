@@ -15,6 +15,19 @@ pub struct Compute {
     pub precision: Precision,
 }
 
+impl Compute {
+    /// Makes the device ready. libtorch looks for GPUs once, when it is first used, so where models are
+    /// opened on the processor too, this comes before.
+    ///
+    /// # Errors
+    /// If the machine has no such device.
+    pub fn prepare(self) -> Result<()> {
+        #[cfg(feature = "torch")]
+        self.device.open()?;
+        Ok(())
+    }
+}
+
 /// Numbers that are computed with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Precision {

@@ -132,6 +132,9 @@ impl EnsembleArgs {
         let config = self.config()?;
         self.check_output()?;
         ModelWriter::check_target(&self.output, self.force)?;
+        if self.fit.is_some() {
+            self.device.compute().prepare()?;
+        }
         interrupt::install();
         let progress = session.progress();
         let mut parts = EnsembleParts::open(&self.models, config, progress)?;

@@ -55,6 +55,8 @@ struct EncoderSize {
     num_candidates: f64,
     /// Numbers of a label's vector there.
     bottleneck: f64,
+    /// Numbers of a label's vector where rarer ones have fewer, on average.
+    adaptive_width: f64,
 }
 
 const SMALL_ENCODER: EncoderSize = EncoderSize {
@@ -67,6 +69,7 @@ const SMALL_ENCODER: EncoderSize = EncoderSize {
     kept_per_piece: 6.0 * 384.0 * 20.0,
     num_candidates: 7500.0,
     bottleneck: 512.0,
+    adaptive_width: 576.0,
 };
 
 /// Sizes of one network.
@@ -127,7 +130,10 @@ fn estimate_pieces(system: &'static str, config: &PieceConfig, size: TrainingSiz
     let vector = config.encoder.layers as f64 * SMALL_ENCODER.width;
     let num_labels = size.num_labels as f64;
     // Up to here one layer scores all labels, beyond clusters are scored and the labels of some.
-    let (scored, outputs) = if size.num_labels <= MAX_FLAT_LABELS {
+    let (scored, outputs) = if config.adaptive.is_some() {
+        let labels = num_labels * SMALL_ENCODER.adaptive_width;
+        (labels, labels)
+    } else if size.num_labels <= MAX_FLAT_LABELS {
         (num_labels * vector, num_labels * vector)
     } else {
         let num_clusters = num_labels / config.clusters.tree.max_leaf as f64;

@@ -45,8 +45,8 @@ pub(crate) struct SettingsArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) vectors: Option<PathBuf>,
 
-    /// Pretrained transformer that lightxml starts from: a Hugging Face folder, or a name in the
-    /// Hugging Face cache
+    /// Pretrained transformer that lightxml and aplc-xlnet start from: a Hugging Face folder, or a
+    /// name in the Hugging Face cache
     #[arg(long, value_name = "FOLDER")]
     pub(crate) encoder: Option<String>,
 }

@@ -56,6 +56,15 @@ pub(crate) const CLUSTERED: [&str; 8] = [
 fn small(system: &str) -> Vec<&'static str> {
     match system {
         "lightxml" => SMALL_PIECES.to_vec(),
+        "aplc-xlnet" => join(&[
+            &SMALL_PIECES,
+            &[
+                "--set",
+                "adaptive.hidden=16",
+                "--set",
+                "adaptive.num_tails=2",
+            ],
+        ]),
         "xml-cnn" => join(&[&SMALL_WORDS, &["--set", "encoder.filters=8"]]),
         // Groups of few labels, so that there are several.
         "attentionxml-plt" => join(&[

@@ -355,7 +355,7 @@ impl ChunkPositives {
 }
 
 /// Gives a fresh leaf its gradient, in parts one below the other.
-fn set_gradient(leaf: &Tensor, mut parts: Vec<Tensor>) {
+pub(super) fn set_gradient(leaf: &Tensor, mut parts: Vec<Tensor>) {
     if !leaf.requires_grad() {
         return;
     }

@@ -1,6 +1,7 @@
 //! From what an encoder gives to a score for each label. **A new head** is one file here and one
 //! arm of [`Head`].
 
+mod adaptive;
 mod all_labels;
 mod attention;
 mod bottleneck;
@@ -19,6 +20,7 @@ use crate::parameters::{DenseParameters, DenseParametersBuilder, RowTable, Table
 use crate::start::Start;
 use crate::word_config::HeadConfig;
 
+pub(crate) use adaptive::{Adaptive, AdaptiveSetup, choose_cut_offs, frequency_clusters};
 pub(crate) use all_labels::AllLabels;
 pub(crate) use attention::Attention;
 pub use clustered::{Activation, Negatives};

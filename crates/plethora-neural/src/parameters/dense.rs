@@ -38,13 +38,24 @@ struct Entry {
     computed: Tensor,
 }
 
+/// Which step size a parameter learns at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RateGroup {
+    /// The one that the others are multiples of: that of encoders.
+    Shared,
+    /// That of a layer between encoder and labels.
+    Hidden,
+    /// That of what scores labels.
+    Labels,
+}
+
 /// A part of the buffers whose parameters are trained alike.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DenseGroup {
     /// Where it lies.
     pub range: Range<i64>,
-    /// True for matrices with a row a label.
-    pub is_label_matrix: bool,
+    /// The step size they learn at.
+    pub rate: RateGroup,
     /// False for biases and the scales of norms, which weight decay leaves alone.
     pub decays: bool,
 }
@@ -52,7 +63,7 @@ pub struct DenseGroup {
 /// Collects initial values.
 #[derive(Debug, Default)]
 pub struct DenseParametersBuilder {
-    entries: Vec<(String, Tensor, bool)>,
+    entries: Vec<(String, Tensor, RateGroup)>,
     /// Matrices that weight decay leaves alone.
     undecayed: Vec<ParameterId>,
 }
@@ -60,15 +71,23 @@ pub struct DenseParametersBuilder {
 impl DenseParametersBuilder {
     /// Adds a parameter.
     pub fn add(&mut self, name: impl Into<String>, value: Tensor) -> ParameterId {
-        self.entries.push((name.into(), value, false));
+        self.add_in(RateGroup::Shared, name, value)
+    }
+
+    /// Adds a parameter that learns at the rate of its group.
+    pub fn add_in(
+        &mut self,
+        rate: RateGroup,
+        name: impl Into<String>,
+        value: Tensor,
+    ) -> ParameterId {
+        self.entries.push((name.into(), value, rate));
         ParameterId(self.entries.len() - 1)
     }
 
     /// Adds a matrix with a row for each label, which may learn at a rate of its own.
     pub fn add_label_matrix(&mut self, name: impl Into<String>, value: Tensor) -> ParameterId {
-        let id = self.add(name, value);
-        self.entries[id.0].2 = true;
-        id
+        self.add_in(RateGroup::Labels, name, value)
     }
 
     /// Keeps weight decay from a parameter; of vectors it is kept anyway.
@@ -154,14 +173,16 @@ impl DenseParametersBuilder {
         let mut ranges = vec![0..0; self.entries.len()];
         let mut groups = Vec::new();
         let mut end = 0;
-        for (is_label_matrix, decays) in
-            [(false, true), (false, false), (true, true), (true, false)]
+        let rates = [RateGroup::Shared, RateGroup::Hidden, RateGroup::Labels];
+        for (rate, decays) in rates
+            .into_iter()
+            .flat_map(|rate| [(rate, true), (rate, false)])
         {
             let start = end;
             let entries = self.entries.iter().zip(&mut ranges).enumerate();
-            for (number, ((_, value, of_labels), range)) in entries {
+            for (number, ((_, value, of_group), range)) in entries {
                 let is_decayed = value.dim() > 1 && !self.undecayed.contains(&ParameterId(number));
-                if *of_labels == is_label_matrix && is_decayed == decays {
+                if *of_group == rate && is_decayed == decays {
                     let length = value.numel() as i64;
                     *range = end..end + length;
                     end += (length + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -170,7 +191,7 @@ impl DenseParametersBuilder {
             if end > start {
                 groups.push(DenseGroup {
                     range: start..end,
-                    is_label_matrix,
+                    rate,
                     decays,
                 });
             }
@@ -315,15 +336,15 @@ mod tests {
     #[test]
     fn parameters_that_are_trained_alike_lie_together() {
         let (parameters, [labels, bias, matrix]) = parameters(Kind::Float);
-        let group = |range, is_label_matrix, decays| DenseGroup {
+        let group = |range, rate, decays| DenseGroup {
             range,
-            is_label_matrix,
+            rate,
             decays,
         };
         let expected = [
-            group(0..8, false, true),
-            group(8..16, false, false),
-            group(16..24, true, true),
+            group(0..8, RateGroup::Shared, true),
+            group(8..16, RateGroup::Shared, false),
+            group(16..24, RateGroup::Labels, true),
         ];
         assert_eq!(parameters.groups(), expected);
         let _ = tch::no_grad(|| parameters.values().shallow_clone().g_add_scalar_(1.0));

@@ -9,7 +9,7 @@ mod dense;
 mod row_table;
 mod trained_tensors;
 
-pub use dense::{DenseGroup, DenseParameters, DenseParametersBuilder, ParameterId};
+pub use dense::{DenseGroup, DenseParameters, DenseParametersBuilder, ParameterId, RateGroup};
 pub use row_table::{RowTable, TableRows};
 pub(crate) use trained_tensors::TrainedTensors;
 

@@ -6,6 +6,7 @@
 use plethora_core::artifact::WorkFolder;
 use plethora_core::{Error, grouped};
 
+use super::adaptive_choices::adaptive_summary;
 use super::reader::TextReader;
 use super::sequences::Sequences;
 use super::training_set::NeuralSet;
@@ -102,6 +103,7 @@ impl NeuralSet {
         if chosen.document.max_length == 0 {
             chosen.document.max_length = facts.max_length(&self.sequences);
         }
+        facts.choose_adaptive(&mut chosen, &self.labels_of_documents)?;
         facts.choose(&mut chosen)?;
         chosen.validate()?;
         facts.check_memory(&chosen)?;
@@ -117,9 +119,9 @@ impl NeuralSet {
 }
 
 /// What choices follow from.
-struct Facts<'a> {
+pub(super) struct Facts<'a> {
     architecture: &'a Architecture,
-    num_labels: usize,
+    pub(super) num_labels: usize,
     num_documents: usize,
     device: Device,
     /// Bytes of the device; absent where it does not tell.
@@ -165,6 +167,10 @@ impl Facts<'_> {
         if train.label_rate == 0.0 {
             let rate = if is_small { 3e-3 } else { 2e-3 };
             train.label_rate = rate / train.learning_rate;
+        }
+        if train.hidden_rate == 0.0 {
+            // Between the others, as the paper has it.
+            train.hidden_rate = train.label_rate.sqrt();
         }
         if train.batch_size == 0 {
             train.batch_size = if is_small { 64 } else { 32 };
@@ -231,6 +237,7 @@ fn summary(config: &PieceConfig, num_labels: usize) -> String {
             config.clusters.beam, config.clusters.tree.max_leaf
         ),
         HeadForm::Exact => "every one of".to_owned(),
+        HeadForm::Adaptive => adaptive_summary(config, num_labels),
     };
     let train = &config.train;
     let batch = match train.accumulate {
@@ -262,12 +269,13 @@ impl PieceConfig {
             (train.batch_size == 0, "train.batch_size"),
             (train.learning_rate == 0.0, "train.learning_rate"),
             (train.label_rate == 0.0, "train.label_rate"),
+            (train.hidden_rate == 0.0, "train.hidden_rate"),
         ] {
             if is_open {
                 return Err(Error::config(key, "is left open"));
             }
         }
-        Ok(())
+        self.check_adaptive_settled()
     }
 }
 

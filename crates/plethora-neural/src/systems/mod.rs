@@ -1,8 +1,9 @@
 //! The systems: which networks, in which order, on what. Flat AttentionXML, XML-RNN and XML-CNN are
 //! one network over all labels; AttentionXML-PLT is a network for each level of a label tree. Both
 //! are [`Level`](levels::Levels)s, the flat ones a single one. LightXML is a network of pieces, or
-//! several with clusterings of their own ([`piece_run`]).
+//! several with clusterings of their own ([`piece_run`]), and APLC-XLNet one with another head.
 
+mod adaptive_choices;
 mod beam;
 mod choices;
 mod encoder_files;

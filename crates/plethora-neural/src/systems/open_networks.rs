@@ -70,7 +70,7 @@ pub(super) fn open_members(
     device: tch::Device,
 ) -> Result<(Architecture, Vec<PieceMember>)> {
     let architecture = Architecture::read(&folder.path(ARCHITECTURE_FILE)?)?;
-    let is_clustered = config.head.form == HeadForm::Clustered;
+    let is_clustered = matches!(config.head.form, HeadForm::Clustered | HeadForm::Adaptive);
     let members = (0..config.num_members())
         .map(|member| {
             let clusters = if is_clustered {

@@ -14,7 +14,7 @@ use super::reader::TextReader;
 use super::training_set::NeuralSet;
 use super::validation_documents::ValidationDocuments;
 use super::word_run::counts;
-use crate::head::{Clusters, LabelFacts, Negatives, Phase};
+use crate::head::{Clusters, LabelFacts, Negatives, Phase, frequency_clusters};
 use crate::piece_batch::Cut;
 use crate::piece_config::{HeadForm, PieceConfig};
 use crate::piece_memory::PieceSizes;
@@ -64,14 +64,16 @@ impl PieceRun<'_> {
     fn train_member(&mut self, member: usize, seed: SeedStream) -> Result<PieceMember> {
         let clusters = match self.config.head.form {
             HeadForm::Clustered => Some(self.clusters(seed)?),
+            HeadForm::Adaptive => Some(self.frequency_clusters()?),
             _ => None,
         };
         let mut network = self.network(clusters.as_ref(), member, seed)?;
         let train = &self.config.train;
         let name = format!("member-{member}");
         // Where each cluster is one label, there is no second stage.
-        let has_two_stages = (clusters.as_ref())
-            .is_some_and(|clusters| clusters.num_clusters() < self.set.space.len());
+        let has_two_stages = self.config.head.form == HeadForm::Clustered
+            && (clusters.as_ref())
+                .is_some_and(|clusters| clusters.num_clusters() < self.set.space.len());
         let is_static = has_two_stages && self.config.head.negatives == Negatives::Static;
         if is_static {
             self.train_stage(
@@ -127,6 +129,15 @@ impl PieceRun<'_> {
             set.space.len()
         ));
         Ok(clusters)
+    }
+
+    /// Labels grouped by how often they occur.
+    fn frequency_clusters(&self) -> Result<Clusters> {
+        let adaptive = self.config.adaptive().expect("the form has settings");
+        let num_labels = self.set.space.len();
+        adaptive.check_labels(num_labels)?;
+        let counts = counts(&self.set.labels_of_documents, num_labels);
+        Ok(frequency_clusters(&counts, &adaptive.cut_offs))
     }
 
     fn network(

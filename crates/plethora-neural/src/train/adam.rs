@@ -5,7 +5,7 @@ use tch::Tensor;
 
 use super::config::TrainConfig;
 use super::row_gradients::RowGradients;
-use crate::parameters::{Parameters, TrainedTensors};
+use crate::parameters::{Parameters, RateGroup, TrainedTensors};
 
 /// Share of the first moment that a step keeps.
 const BETA_1: f64 = 0.9;
@@ -25,6 +25,7 @@ const EPSILON: f64 = 1e-8;
 pub(super) struct Adam {
     first: TrainedTensors,
     second: TrainedTensors,
+    hidden_rate: f64,
     label_rate: f64,
     word_rate: f64,
     weight_decay: f64,
@@ -38,6 +39,7 @@ impl Adam {
                 .trained()
                 .without_tables(|table| parameters.tables[table].is_changed_in_passing())
                 .zeros_like(),
+            hidden_rate: config.hidden_rate,
             label_rate: config.label_rate,
             word_rate: config.word_rate,
             weight_decay: config.weight_decay,
@@ -71,10 +73,10 @@ impl Adam {
         for group in parameters.dense.groups() {
             let range = &group.range;
             let part = |buffer: &Tensor| buffer.narrow(0, range.start, range.end - range.start);
-            let factor = if group.is_label_matrix {
-                self.label_rate
-            } else {
-                1.0
+            let factor = match group.rate {
+                RateGroup::Shared => 1.0,
+                RateGroup::Hidden => self.hidden_rate,
+                RateGroup::Labels => self.label_rate,
             };
             let rule = if group.decays {
                 rule
@@ -241,10 +243,11 @@ mod tests {
     }
 
     #[test]
-    fn dense_update_equals_pytorch_with_a_rate_of_their_own_for_labels() {
+    fn dense_update_equals_pytorch_with_rates_of_their_own_for_labels_and_hidden_layers() {
         let golden = golden();
         let config = TrainConfig {
             label_rate: golden.label_rate,
+            hidden_rate: golden.label_rate,
             weight_decay: golden.weight_decay,
             ..example_config()
         };
@@ -254,6 +257,8 @@ mod tests {
         let (head, tail) = golden.dense.start.split_at(2);
         let head = builder.add("head", matrix(head));
         let labels = builder.add_label_matrix("labels", matrix(&golden.labels.start));
+        let hidden = matrix(&golden.labels.start);
+        let hidden = builder.add_in(RateGroup::Hidden, "hidden", hidden);
         let tail = builder.add("tail", matrix(tail));
         let bias = builder.add("bias", Tensor::from_slice(&[1.0_f32, -1.0]));
         let parameters = Parameters {
@@ -266,6 +271,7 @@ mod tests {
             for (id, gradient) in [
                 (head, of_head),
                 (labels, &golden.labels.gradients[step][..]),
+                (hidden, &golden.labels.gradients[step][..]),
                 (tail, of_tail),
             ] {
                 let sum = &mut parameters.dense.gradient(id);
@@ -276,6 +282,7 @@ mod tests {
             let (of_head, of_tail) = golden.dense.after[step].split_at(2);
             assert_near(parameters.dense.get(head), of_head);
             assert_near(parameters.dense.get(labels), &golden.labels.after[step]);
+            assert_near(parameters.dense.get(hidden), &golden.labels.after[step]);
             assert_near(parameters.dense.get(tail), of_tail);
             assert_near(parameters.dense.get(bias), &[1.0, -1.0]);
             assert_eq!(parameters.dense.gradients().norm().double_value(&[]), 0.0);

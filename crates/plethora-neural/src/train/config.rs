@@ -19,6 +19,10 @@ pub struct TrainConfig {
     pub learning_rate: f64,
     /// Step size of matrices with a row a label, as a multiple of the others'.
     pub label_rate: f64,
+    /// Step size of a layer between encoder and labels, as a multiple of the others', in systems that
+    /// have one of its own.
+    #[serde(default = "shared_rate", skip_serializing_if = "is_shared_rate")]
+    pub hidden_rate: f64,
     /// Step size of word vectors, as a multiple of the others'. A step moves the words of its batch
     /// alone, so that rare words take few steps; longer ones make up for it.
     pub word_rate: f64,
@@ -144,6 +148,7 @@ impl TrainConfig {
         for (value, key) in [
             (self.learning_rate, "learning_rate"),
             (self.label_rate, "label_rate"),
+            (self.hidden_rate, "hidden_rate"),
             (self.word_rate, "word_rate"),
             (self.clip_norm, "clip_norm"),
             (self.validate_every, "validate_every"),
@@ -189,10 +194,20 @@ impl TrainConfig {
             batch_size: self.batch_size.max(1),
             learning_rate: or_one(self.learning_rate),
             label_rate: or_one(self.label_rate),
+            hidden_rate: or_one(self.hidden_rate),
             ..self.clone()
         }
         .validate()
     }
+}
+
+fn shared_rate() -> f64 {
+    1.0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_shared_rate(rate: &f64) -> bool {
+    *rate == shared_rate()
 }
 
 /// Settings that tests change where they need to.
@@ -205,6 +220,7 @@ pub(crate) fn example_config() -> TrainConfig {
         loss: LossScale::Sum,
         learning_rate: 0.01,
         label_rate: 1.0,
+        hidden_rate: 1.0,
         word_rate: 1.0,
         weight_decay: 0.0,
         schedule: Schedule::Constant,

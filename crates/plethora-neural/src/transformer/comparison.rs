@@ -51,6 +51,7 @@ fn encoder_values(
         pooling: Pooling::Cls,
         dropout: 0.0,
         attention_dropout: 0.0,
+        train_distances: true,
         checkpointing: false,
     };
     let mut builder = DenseParametersBuilder::default();

@@ -17,6 +17,10 @@ pub struct TransformerConfig {
     pub dropout: f64,
     /// Share of the attention weights that a training step leaves out.
     pub attention_dropout: f64,
+    /// Whether the biases by distance of `MPNet` learn. There are a few hundred of them, and their
+    /// gradient is one of every two pieces of every document: a quarter of a step on a GPU.
+    #[serde(default)]
+    pub train_distances: bool,
     /// Whether training computes the inside of each layer twice instead of keeping it: slower by
     /// a third, in a fraction of the memory.
     pub checkpointing: bool,
@@ -75,6 +79,7 @@ mod tests {
             pooling: Pooling::Cls,
             dropout: 0.1,
             attention_dropout: 0.0,
+            train_distances: false,
             checkpointing: false,
         };
         config.check_layers(5).unwrap();

@@ -21,10 +21,15 @@ const ROUNDING: f64 = 1e-6;
 #[derive(Debug)]
 pub(super) struct DistanceBias {
     table: ParameterId,
+    is_trained: bool,
 }
 
 impl DistanceBias {
-    pub(super) fn new(architecture: &Architecture, loader: &mut Loader<'_>) -> Result<Self> {
+    pub(super) fn new(
+        architecture: &Architecture,
+        is_trained: bool,
+        loader: &mut Loader<'_>,
+    ) -> Result<Self> {
         let table = FileTensor::plain(
             "encoder.relative_attention_bias.weight",
             &[DISTANCE_CLASSES, architecture.shape.num_heads],
@@ -32,7 +37,7 @@ impl DistanceBias {
         let table = loader.matrix("encoder.distances", &[table])?;
         // Biases in the shape of a matrix.
         loader.leave_undecayed(table);
-        Ok(Self { table })
+        Ok(Self { table, is_trained })
     }
 
     /// The bias of a batch, with the pieces hidden that are not there.
@@ -42,6 +47,11 @@ impl DistanceBias {
         input: &PieceInput<'_>,
     ) -> AttentionBias {
         let table = parameters.computed(self.table);
+        let table = if self.is_trained {
+            table.shallow_clone()
+        } else {
+            table.detach()
+        };
         let (pieces, row_width) = (input.num_pieces(), input.row_width());
         let classes = classes(&distances(input));
         let by_distance = table.tr().index_select(1, &classes); // [heads, distances]

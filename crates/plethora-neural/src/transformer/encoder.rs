@@ -66,7 +66,8 @@ impl Transformer {
             embeddings: Embeddings::new(architecture, &mut loader)?,
             positions: match architecture.kind() {
                 ArchitectureKind::Mpnet => {
-                    Positions::Bias(DistanceBias::new(architecture, &mut loader)?)
+                    let is_trained = config.train_distances;
+                    Positions::Bias(DistanceBias::new(architecture, is_trained, &mut loader)?)
                 }
                 ArchitectureKind::Xlnet => Positions::Scores {
                     clamp_len: architecture.clamp_len,

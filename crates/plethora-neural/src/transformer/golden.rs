@@ -62,6 +62,7 @@ pub(super) fn config() -> TransformerConfig {
         pooling: Pooling::Cls,
         dropout: 0.0,
         attention_dropout: 0.0,
+        train_distances: true,
         checkpointing: false,
     }
 }
@@ -220,6 +221,28 @@ fn gradients_equal_those_of_transformers_with_and_without_checkpointing() {
 }
 
 #[test]
+fn biases_by_distance_that_are_not_trained_change_no_other_gradient() {
+    let golden = Golden::open("mpnet");
+    let pieces = Pieces::of(&golden.documents());
+    for checkpointing in [false, true] {
+        let config = TransformerConfig {
+            train_distances: false,
+            checkpointing,
+            ..config()
+        };
+        let case = Case::open("mpnet", &config);
+        let gradients = case.gradients(&pieces, &golden.0["projection"]);
+        for (name, expected) in golden.gradients() {
+            if name == "encoder.distances" {
+                assert_eq!(gradients[name], expected.zeros_like());
+            } else {
+                assert_gradient(&gradients[name], expected, GRADIENT_TOLERANCE, name);
+            }
+        }
+    }
+}
+
+#[test]
 fn golden_files_have_gradients_of_every_kind_of_parameter() {
     for kind in KINDS {
         let golden = Golden::open(kind);
@@ -293,6 +316,7 @@ fn checkpointing_changes_no_gradient_whatever_is_dropped_and_pooled() {
                     pooling,
                     dropout: 0.2,
                     attention_dropout: 0.3,
+                    train_distances: true,
                     checkpointing,
                     ..config()
                 };
@@ -312,6 +336,7 @@ fn dropout_is_drawn_by_the_seed_and_only_in_training() {
     let config = TransformerConfig {
         dropout: 0.2,
         attention_dropout: 0.3,
+        train_distances: true,
         ..config()
     };
     for kind in KINDS {

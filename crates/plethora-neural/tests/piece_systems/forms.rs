@@ -3,6 +3,7 @@
 use std::fs;
 
 use plethora_core::{LabelId, ScoredLabel};
+use plethora_neural::PieceConfig;
 use plethora_neural::train::Precision;
 use serde_json::json;
 use tempfile::TempDir;
@@ -12,9 +13,13 @@ use crate::workshop::{ENCODER, OPTIONS, Workshop, distance, rank, set, small, te
 /// Trains with these changes; the model ranks batches as single documents, and comes back from its
 /// folder as it was.
 fn trains_ranks_and_comes_back(changes: &str) {
-    let config = small(changes);
-    let set = set(&config);
-    let workshop = Workshop::new(&set, &config);
+    holds_all_the_way(&small(changes));
+}
+
+/// As [`trains_ranks_and_comes_back`], with any settings.
+pub(crate) fn holds_all_the_way(config: &PieceConfig) {
+    let set = set(config);
+    let workshop = Workshop::new(&set, config);
     let (model, work) = workshop.train();
     let rankings = rank(&model);
     assert_eq!(rankings.len(), texts().len());
@@ -132,22 +137,30 @@ fn letters(template: &str) -> serde_json::Value {
     })
 }
 
+/// Small random encoders of every architecture but that of the others' tests.
+pub(crate) const ARCHITECTURES: [&str; 4] = ["roberta", "mpnet", "distilbert", "xlnet"];
+
+/// The folder of one of them, whose pieces are letters.
+pub(crate) fn encoder_of_letters(kind: &str) -> TempDir {
+    let encoder = TempDir::new().unwrap();
+    let weights = format!("{ENCODER}/../transformers/{kind}");
+    for entry in fs::read_dir(weights).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), encoder.path().join(entry.file_name())).unwrap();
+    }
+    let template = match kind {
+        "xlnet" => "$A <sep> <cls>",
+        _ => "<cls> $A <sep>",
+    };
+    let tokenizer = letters(template).to_string();
+    fs::write(encoder.path().join("tokenizer.json"), tokenizer).unwrap();
+    encoder
+}
+
 #[test]
 fn every_architecture_trains_ranks_and_comes_back() {
-    for (kind, template) in [
-        ("roberta", "<cls> $A <sep>"),
-        ("mpnet", "<cls> $A <sep>"),
-        ("distilbert", "<cls> $A <sep>"),
-        ("xlnet", "$A <sep> <cls>"),
-    ] {
-        let encoder = TempDir::new().unwrap();
-        let weights = format!("{ENCODER}/../transformers/{kind}");
-        for entry in fs::read_dir(weights).unwrap() {
-            let entry = entry.unwrap();
-            fs::copy(entry.path(), encoder.path().join(entry.file_name())).unwrap();
-        }
-        let tokenizer = letters(template).to_string();
-        fs::write(encoder.path().join("tokenizer.json"), tokenizer).unwrap();
+    for kind in ARCHITECTURES {
+        let encoder = encoder_of_letters(kind);
         trains_ranks_and_comes_back(&format!(
             "head.form = \"flat\"\nencoder.folder = {:?}",
             encoder.path()

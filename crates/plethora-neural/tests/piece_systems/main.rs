@@ -2,6 +2,7 @@
 //! trains, ranks and comes back from its folder, what must be equal is equal, and runs go on.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod adaptive;
 mod equalities;
 mod forms;
 mod going_on;

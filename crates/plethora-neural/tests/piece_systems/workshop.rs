@@ -75,7 +75,12 @@ pub(crate) fn small(changes: &str) -> PieceConfig {
 
 /// The recipe with changes in lines as `train.epochs = 2`, of which the last of a key counts.
 pub(crate) fn of_recipe(changes: &str) -> PieceConfig {
-    let config = PieceConfig::of_system("lightxml").unwrap();
+    of_system("lightxml", changes)
+}
+
+/// As [`of_recipe`], with the recipe of any system.
+pub(crate) fn of_system(system: &str, changes: &str) -> PieceConfig {
+    let config = PieceConfig::of_system(system).unwrap();
     let mut settings = Value::try_from(&config).unwrap();
     settings["encoder"]["folder"] = ENCODER.into();
     for line in changes.lines().filter(|line| !line.trim().is_empty()) {

@@ -25,6 +25,7 @@ pub(crate) fn config() -> TrainConfig {
         loss: LossScale::Sum,
         learning_rate: 0.05,
         label_rate: 0.5,
+        hidden_rate: 1.0,
         word_rate: 1.0,
         weight_decay: 0.01,
         schedule: Schedule::Linear,
