@@ -1,7 +1,7 @@
 //! The ranges of each system's recipe, compiled in.
 
 /// Systems and their ranges. A system's are one more file here.
-const RANGES: [(&str, &str); 9] = [
+const RANGES: [(&str, &str); 10] = [
     (
         "wide-tree",
         include_str!("../../../../recipes/ranges/wide-tree.toml"),
@@ -37,6 +37,10 @@ const RANGES: [(&str, &str); 9] = [
     (
         "lightxml",
         include_str!("../../../../recipes/ranges/lightxml.toml"),
+    ),
+    (
+        "aplc-xlnet",
+        include_str!("../../../../recipes/ranges/aplc-xlnet.toml"),
     ),
 ];
 
