@@ -5,7 +5,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::bounds;
 use crate::commands::{
     calibrate, check, completions, convert, demo, ensemble, eval, explain, generate, info, init,
-    man, predict, split, train,
+    man, predict, search, split, train,
 };
 use crate::environment::with_environment;
 use crate::logging::LogFormat;
@@ -68,6 +68,7 @@ pub(crate) enum Verb {
     Convert(convert::ConvertArgs),
     Split(split::SplitArgs),
     Train(train::TrainArgs),
+    Search(search::SearchArgs),
     Ensemble(ensemble::EnsembleArgs),
     Calibrate(calibrate::CalibrateArgs),
     Eval(eval::EvalArgs),

@@ -78,6 +78,7 @@ impl DataArgs {
             label_prefix: self.label_prefix.clone(),
             index_base: self.index_base,
             docs_limit: self.docs_limit,
+            sample: None,
             allow_duplicate_ids: self.allow_duplicate_ids,
             texts_only: false,
         }

@@ -56,12 +56,12 @@ mod tests {
     fn every_option_of_every_verb_has_a_variable() {
         let command = with_environment(Cli::command());
         for verb in command.get_subcommands() {
-            let is_train = verb.get_name() == "train";
+            let has_settings = verb.get_arguments().any(|arg| arg.get_long() == Some(SET));
             let is_setting = |long: &&str| *long == SET || SETTINGS.contains(long);
             for arg in verb.get_arguments() {
                 let Some(long) = arg
                     .get_long()
-                    .filter(|long| !(is_train && is_setting(long)))
+                    .filter(|long| !(has_settings && is_setting(long)))
                 else {
                     continue;
                 };

@@ -1,6 +1,7 @@
 //! What every command needs: threads, logs and progress, as the user wants them.
 
 use std::io::{self, IsTerminal};
+use std::sync::Arc;
 
 use anyhow::Context;
 use indicatif::MultiProgress;
@@ -14,8 +15,11 @@ use crate::progress_lines::LineProgress;
 
 /// The surroundings of a command.
 pub(crate) struct Session {
-    progress: Box<dyn Progress>,
+    progress: Arc<SharedProgress>,
 }
+
+/// Progress that several parts of a run report to.
+pub(crate) type SharedProgress = dyn Progress + Send;
 
 impl Session {
     /// Sets up threads, logs and progress.
@@ -40,14 +44,25 @@ impl Session {
             more: args.verbose,
         };
         logging::init_logging(verbosity, format, bars.clone());
-        let progress: Box<dyn Progress> = if args.quiet {
-            Box::new(LineProgress::new(None))
+        let progress: Arc<SharedProgress> = if args.quiet {
+            Arc::new(LineProgress::new(None))
         } else if is_terminal && args.log_format.is_none() {
-            Box::new(TerminalProgress::new(bars))
+            Arc::new(TerminalProgress::new(bars))
         } else {
-            Box::new(LineProgress::new(Some(format)))
+            Arc::new(LineProgress::new(Some(format)))
         };
         Ok(Self { progress })
+    }
+
+    /// The same surroundings for a part of the work, which reports to what `wrap` makes of the
+    /// progress.
+    pub(crate) fn part(
+        &self,
+        wrap: impl FnOnce(Arc<SharedProgress>) -> Arc<SharedProgress>,
+    ) -> Self {
+        Self {
+            progress: wrap(Arc::clone(&self.progress)),
+        }
     }
 
     /// Where work reports to.

@@ -1,6 +1,6 @@
 //! One seed for a whole run, and independent generators derived from it by name.
 
-use rand::SeedableRng;
+use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 /// Derives generators from one seed, so that parallel work draws the same numbers in any order.
@@ -29,6 +29,12 @@ impl SeedStream {
     pub fn rng(self) -> Pcg64Mcg {
         Pcg64Mcg::seed_from_u64(self.0)
     }
+
+    /// The one number of this stream that is needed where a single draw decides: from 0 on, below 1.
+    pub fn fraction(self) -> f64 {
+        // The upper 53 bits are a number below 1 that is exact.
+        (self.rng().next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+    }
 }
 
 /// The finaliser of `SplitMix64`: every input bit changes about half of the output bits.
@@ -40,8 +46,6 @@ const fn mix(mut z: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use rand::Rng;
-
     use super::*;
 
     #[test]

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use plethora_core::corpus::{Content, CorpusReader, Document, Format, ReadOptions};
+use plethora_core::corpus::{Content, CorpusReader, Document, Format, ReadOptions, Sample};
 use plethora_core::{Error, Result};
 use tempfile::TempDir;
 
@@ -184,6 +184,27 @@ fn a_limit_stops_early_and_before_broken_lines() {
         ..defaults()
     };
     assert_eq!(read_text(content, &options).len(), 2);
+}
+
+#[test]
+fn samples_of_a_corpus_share_its_documents_out() {
+    let lines = (0..300).map(|number| format!("{{\"id\": \"d{number}\", \"text\": \"a\"}}\n"));
+    let content: String = lines.collect();
+    let sample = |range| {
+        let options = ReadOptions {
+            docs_limit: Some(200),
+            sample: Some(Sample::new(1, range)),
+            ..defaults()
+        };
+        show(&read_text(&content, &options))
+    };
+    let (mut few, most) = (sample(0.0..0.2), sample(0.2..1.0));
+    assert!((20..60).contains(&few.len()), "{}", few.len());
+    few.extend(most);
+    few.sort();
+    let mut all: Vec<String> = (0..200).map(|number| format!("d{number}|a|")).collect();
+    all.sort();
+    assert_eq!(few, all);
 }
 
 #[test]

@@ -76,11 +76,46 @@ impl NeuralConfig {
         }
     }
 
+    /// The same settings with this share of the epochs, and at least one. Those that are left to the
+    /// data stay so.
+    pub fn with_epoch_share(&self, share: f64) -> Self {
+        let reduced = |epochs: usize| match epochs {
+            0 => 0,
+            epochs => ((epochs as f64 * share).round() as usize).max(1),
+        };
+        let mut config = self.clone();
+        let train = config.train_mut();
+        train.epochs = reduced(train.epochs);
+        if let Self::Words(WordConfig { plt: Some(plt), .. }) = &mut config {
+            plt.lower_epochs = reduced(plt.lower_epochs);
+        }
+        config
+    }
+
     /// How the weights are found.
     pub fn train(&self) -> &TrainConfig {
         match self {
             Self::Words(config) => &config.train,
             Self::Pieces(config) => &config.train,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_of_the_epochs_is_never_none_of_them() {
+        let config = NeuralConfig::of_system("attentionxml-plt").unwrap();
+        let epochs = |share: f64| match config.with_epoch_share(share) {
+            NeuralConfig::Words(config) => (config.train.epochs, config.plt.unwrap().lower_epochs),
+            NeuralConfig::Pieces(_) => panic!("attentionxml-plt reads words"),
+        };
+        assert_eq!(epochs(1.0), (15, 8));
+        assert_eq!(epochs(1.0 / 3.0), (5, 3));
+        assert_eq!(epochs(1.0 / 27.0), (1, 1));
+        let open = NeuralConfig::of_system("lightxml").unwrap();
+        assert_eq!(open.with_epoch_share(0.1), open);
     }
 }

@@ -13,6 +13,7 @@ pub(crate) mod info;
 pub(crate) mod init;
 pub(crate) mod man;
 pub(crate) mod predict;
+pub(crate) mod search;
 pub(crate) mod split;
 pub(crate) mod train;
 
@@ -29,6 +30,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
         Verb::Convert(args) => args.run(&session),
         Verb::Split(args) => args.run(&session),
         Verb::Train(args) => args.run(&session),
+        Verb::Search(args) => args.run(&session),
         Verb::Ensemble(args) => args.run(&session),
         Verb::Calibrate(args) => args.run(&session),
         Verb::Eval(args) => args.run(&session),

@@ -1,25 +1,24 @@
 //! `train`: from a corpus to a model.
 
-use std::env;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
 use plethora_core::artifact::WorkFolder;
-use plethora_core::corpus::{Filter, LabelSpaceBuilder};
+use plethora_core::corpus::LabelSpaceBuilder;
 use plethora_core::{Error, grouped};
 use serde_json::json;
 
-use crate::bounds;
-use crate::data_args::{DataArgs, check_stdin, tell_warnings};
+use crate::data_args::{DataArgs, tell_warnings};
 use crate::device_args::DeviceArgs;
-use crate::failure::UsageError;
 use crate::figures::{bytes, duration};
+use crate::piece_cache_args::PieceCacheArgs;
 use crate::session::Session;
 use crate::settings::{SettingsArgs, SystemConfig};
 use crate::training::{Corpus, ModelSize, TrainingJob, TrainingReport};
-use crate::{folders, interrupt, metrics_table, results};
+use crate::validation_args::ValidationArgs;
+use crate::{interrupt, metrics_table, results, shell};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -44,18 +43,8 @@ pub(crate) struct TrainArgs {
     #[arg(short, long, value_name = "FOLDER")]
     output: PathBuf,
 
-    /// Corpus to measure the model on; the metrics are kept in the model. Neural systems also
-    /// stop early and choose their weights by it
-    #[arg(long, value_name = "DATA")]
-    valid: Option<PathBuf>,
-
-    /// As --where, for --valid; it replaces the --where of the same field
-    #[arg(long, value_name = "FIELD=VALUE", requires = "valid", value_parser = bounds::filter)]
-    valid_where: Vec<Filter>,
-
-    /// As --labels-file, for --valid
-    #[arg(long, value_name = "FILE", requires = "valid")]
-    valid_labels_file: Option<PathBuf>,
+    #[command(flatten)]
+    validation: ValidationArgs,
 
     /// File with names of the labels: TSV, CSV, JSON, or SKOS as Turtle or RDF/XML
     #[arg(long, value_name = "FILE")]
@@ -73,14 +62,8 @@ pub(crate) struct TrainArgs {
     #[arg(long)]
     dry_run: bool,
 
-    /// Folder in which texts cut into pieces are kept for runs to come; by default one of yours, as
-    /// ~/.cache/plethora/pieces
-    #[arg(long, value_name = "FOLDER")]
-    cache: Option<PathBuf>,
-
-    /// Keep no texts cut into pieces
-    #[arg(long, conflicts_with = "cache")]
-    no_cache: bool,
+    #[command(flatten)]
+    pieces: PieceCacheArgs,
 
     /// Print the summary as JSON
     #[arg(long)]
@@ -122,42 +105,18 @@ impl TrainArgs {
             path: self.data.clone(),
             options: self.input.to_options(),
         };
-        let valid = self.valid.as_ref().map(|path| Corpus {
-            path: path.clone(),
-            options: self
-                .input
-                .to_second_options(&self.valid_where, self.valid_labels_file.as_deref()),
-        });
-        if let Some(valid) = &valid {
-            check_stdin(&[&data.path, &valid.path])?;
-            if valid.path == data.path && valid.options.filters == data.options.filters {
-                return Err(UsageError::new(
-                    "--valid: these are the documents to train on; \
-                     choose others with --where and --valid-where",
-                )
-                .into());
-            }
-        }
         Ok(TrainingJob {
+            valid: self.validation.corpus(&data, &self.input)?,
             data,
-            valid,
             vocabulary: self.vocabulary.clone(),
             output: self.output.clone(),
             config,
             device: self.device.device,
-            piece_cache: self.piece_cache(),
+            piece_cache: self.pieces.folder(),
+            epoch_share: 1.0,
             replaces: self.force,
             resumes: self.resume,
         })
-    }
-
-    /// The folder for texts cut into pieces, unless there shall be none.
-    fn piece_cache(&self) -> Option<PathBuf> {
-        if self.no_cache {
-            return None;
-        }
-        let own = || Some(folders::cache()?.join("plethora").join("pieces"));
-        self.cache.clone().or_else(own)
     }
 
     /// Says how to go on, where something is left to go on with and nothing is wrong with the
@@ -167,22 +126,17 @@ impl TrainArgs {
         let is_resumable = match &error {
             Error::Interrupted | Error::Write { .. } => true,
             Error::Input { path, .. } | Error::Read { path, .. } => {
-                self.valid.as_ref() == Some(path)
+                self.validation.valid.as_ref() == Some(path)
             }
             _ => false,
         };
         if !is_kept || !is_resumable {
             return error.into();
         }
-        let mut command: Vec<String> = env::args_os()
-            .map(|argument| quoted(&argument.to_string_lossy()))
-            .filter(|argument| argument != "--resume")
-            .collect();
-        command.push("--resume".into());
         let hint = format!(
             "{error}; to go on from {}: {}",
             config.resume_point(),
-            command.join(" ")
+            shell::resuming_command()
         );
         anyhow::Error::from(error).context(hint)
     }
@@ -252,16 +206,6 @@ impl DataFacts {
             grouped(self.num_labels as u64),
             self.num_assignments as f64 / with_labels as f64,
         ))
-    }
-}
-
-/// An argument as a shell takes it.
-fn quoted(argument: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "-_./=,:+@%".contains(c);
-    if !argument.is_empty() && argument.chars().all(is_plain) {
-        argument.to_owned()
-    } else {
-        format!("'{}'", argument.replace('\'', "'\\''"))
     }
 }
 

@@ -6,17 +6,17 @@ use crate::failure::UsageError;
 
 /// One setting as somebody wrote it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Assignment {
+pub(crate) struct Assignment {
     /// Dotted path of the setting, or the name of an option of its own.
-    pub(super) key: String,
-    pub(super) value: AssignedValue,
+    pub(crate) key: String,
+    pub(crate) value: AssignedValue,
     /// Who says so, for messages.
-    pub(super) origin: String,
+    pub(crate) origin: String,
 }
 
 /// A value with a type of its own, text that takes the setting's type, or a group of no settings.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum AssignedValue {
+pub(crate) enum AssignedValue {
     Typed(Value),
     Text(String),
     EmptyGroup,
@@ -24,7 +24,12 @@ pub(super) enum AssignedValue {
 
 impl Assignment {
     /// Reads `KEY=VALUE`.
-    pub(super) fn parse(text: &str, origin: &str) -> Result<Self, UsageError> {
+    pub(crate) fn parse(text: &str, origin: &str) -> Result<Self, UsageError> {
+        Self::parse_as(text, origin, "tree.max_leaf=50")
+    }
+
+    /// As [`parse`](Self::parse), with an example of its own.
+    pub(crate) fn parse_as(text: &str, origin: &str, example: &str) -> Result<Self, UsageError> {
         match text.split_once('=') {
             Some((key, value)) if !key.trim().is_empty() => Ok(Self {
                 key: key.trim().into(),
@@ -32,7 +37,7 @@ impl Assignment {
                 origin: origin.into(),
             }),
             _ => Err(UsageError::new(format!(
-                "{origin}: `{text}`: expected KEY=VALUE, as tree.max_leaf=50"
+                "{origin}: `{text}`: expected KEY=VALUE, as {example}"
             ))),
         }
     }

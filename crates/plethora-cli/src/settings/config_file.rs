@@ -13,14 +13,14 @@ use super::setting_table::joined;
 use crate::failure::UsageError;
 
 /// All settings of a file, group by group.
-pub(super) fn read(path: &Path) -> Result<Vec<Assignment>, UsageError> {
+pub(crate) fn read(path: &Path) -> Result<Vec<Assignment>, UsageError> {
     let text = fs::read_to_string(path)
         .map_err(|error| UsageError::new(Error::read(path)(error).to_string()))?;
     parse(path, &text)
 }
 
 /// All settings of a text; messages call it `path`.
-pub(super) fn parse(path: &Path, text: &str) -> Result<Vec<Assignment>, UsageError> {
+pub(crate) fn parse(path: &Path, text: &str) -> Result<Vec<Assignment>, UsageError> {
     let mut assignments = Vec::new();
     if text.trim_start().starts_with('{') {
         let value = parse_json(path, text)?;

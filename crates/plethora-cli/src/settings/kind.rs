@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// The type of a setting, told by its value in the recipe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Switch,
     Count,
     Counts,
@@ -13,7 +13,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) fn of(value: &Value) -> Self {
+    pub(crate) fn of(value: &Value) -> Self {
         match value {
             Value::Bool(_) => Self::Switch,
             Value::Number(number) if number.is_u64() => Self::Count,
@@ -23,7 +23,7 @@ impl Kind {
         }
     }
 
-    pub(super) fn expectation(self) -> &'static str {
+    pub(crate) fn expectation(self) -> &'static str {
         match self {
             Self::Switch => "true or false",
             Self::Count => "a whole number from 0",
@@ -34,7 +34,7 @@ impl Kind {
     }
 
     /// The value that a text without type stands for.
-    pub(super) fn parse(self, text: &str) -> Option<Value> {
+    pub(crate) fn parse(self, text: &str) -> Option<Value> {
         match self {
             Self::Switch => text.parse::<bool>().ok().map(Value::from),
             Self::Count => text.parse::<u64>().ok().map(Value::from),
@@ -49,7 +49,7 @@ impl Kind {
     }
 
     /// True for a value with a type of its own that fits.
-    pub(super) fn accepts(self, value: &Value) -> bool {
+    pub(crate) fn accepts(self, value: &Value) -> bool {
         match self {
             Self::Switch => value.is_boolean(),
             Self::Count => value.is_u64(),

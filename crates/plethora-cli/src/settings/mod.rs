@@ -5,7 +5,7 @@
 //! own.
 
 mod assignment;
-mod config_file;
+pub(crate) mod config_file;
 mod kind;
 mod recipes;
 mod resolution;
@@ -13,7 +13,9 @@ mod setting_table;
 mod settings_args;
 mod system_config;
 
+pub(crate) use assignment::{AssignedValue, Assignment};
+pub(crate) use kind::Kind;
 pub(crate) use recipes::{DEFAULT_SYSTEM, recipe, recipes, systems};
-pub(crate) use setting_table::nearest;
+pub(crate) use setting_table::{SettingTable, nearest};
 pub(crate) use settings_args::SettingsArgs;
 pub(crate) use system_config::SystemConfig;

@@ -24,7 +24,7 @@ const OPTIONS: [(&str, &[&str]); 4] = [
 const GROUP_KIND: &str = ".kind";
 
 /// Settings that change one by one, so that a refusal names the one to blame.
-pub(super) struct SettingTable {
+pub(crate) struct SettingTable {
     config: SystemConfig,
     kinds: BTreeMap<String, Kind>,
 }
@@ -41,16 +41,26 @@ impl SettingTable {
         Ok(Self { config, kinds })
     }
 
+    /// The settings of a run that was resolved already.
+    pub(crate) fn of_config(config: SystemConfig) -> anyhow::Result<Self> {
+        let recipe = Self::of_system(config.system())?;
+        Ok(Self { config, ..recipe })
+    }
+
+    /// What a setting takes, or what to tell those who name it.
+    pub(crate) fn kind_of(&self, key: &str) -> Result<Kind, String> {
+        let kind = self.kinds.get(key).copied();
+        kind.ok_or_else(|| self.explain_unknown(key))
+    }
+
     /// Takes in one setting.
-    pub(super) fn assign(&mut self, assignment: &Assignment) -> Result<(), UsageError> {
+    pub(crate) fn assign(&mut self, assignment: &Assignment) -> Result<(), UsageError> {
         let Assignment { key, value, origin } = assignment;
         let refuse = |message: String| UsageError::new(format!("{origin}: {message}"));
         if *value == AssignedValue::EmptyGroup && self.is_group(key) {
             return Ok(());
         }
-        let Some(&kind) = self.kinds.get(key) else {
-            return Err(refuse(self.explain_unknown(key)));
-        };
+        let kind = self.kind_of(key).map_err(refuse)?;
         let (accepted, shown) = match value {
             AssignedValue::Text(text) => (kind.parse(text), text.clone()),
             AssignedValue::Typed(value) => (
@@ -101,7 +111,7 @@ impl SettingTable {
     }
 
     /// The settings.
-    pub(super) fn into_config(self) -> SystemConfig {
+    pub(crate) fn into_config(self) -> SystemConfig {
         self.config
     }
 

@@ -63,6 +63,15 @@ impl SystemConfig {
         }
     }
 
+    /// The seed of all random choices.
+    pub(crate) fn seed(&self) -> u64 {
+        match self {
+            Self::Linear(config) => config.seed,
+            #[cfg(feature = "torch")]
+            Self::Neural(config) => config.seed(),
+        }
+    }
+
     /// Name of the system.
     pub(crate) fn system(&self) -> &str {
         match self {

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use plethora_core::Result;
 use plethora_core::corpus::{CorpusReader, Format, ReadOptions};
 
+use crate::figures::percent;
+
 /// A corpus and how to read it.
 #[derive(Debug, Clone)]
 pub(crate) struct Corpus {
@@ -37,15 +39,13 @@ impl Corpus {
             .path
             .file_name()
             .map_or_else(|| "-".into(), |name| name.to_string_lossy());
-        let filters: Vec<String> = self
-            .options
-            .filters
-            .iter()
-            .map(ToString::to_string)
-            .collect();
-        match filters.as_slice() {
+        let filters = self.options.filters.iter().map(ToString::to_string);
+        let sample = self.options.sample.as_ref();
+        let share = sample.map(|sample| format!("{} % of it", percent(sample.share())));
+        let parts: Vec<String> = filters.chain(share).collect();
+        match parts.as_slice() {
             [] => name.into_owned(),
-            filters => format!("{name} ({})", filters.join(", ")),
+            parts => format!("{name} ({})", parts.join(", ")),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use plethora_core::artifact::{ModelWriter, WorkFolder};
 use plethora_core::corpus::{CorpusReader, Document, Label, LabelSpace};
-use plethora_core::metrics::EvaluationConfig;
+use plethora_core::metrics::{Evaluation, EvaluationConfig};
 use plethora_core::{Error, Result};
 use plethora_predict::Device;
 use rustc_hash::FxHashSet;
@@ -37,6 +37,9 @@ pub(crate) struct TrainingJob {
     /// Where texts cut into pieces are kept for runs to come.
     #[cfg_attr(not(feature = "torch"), expect(dead_code))]
     pub(crate) piece_cache: Option<PathBuf>,
+    /// Share of the epochs that a neural system trains for; 1 unless a search tries it out briefly.
+    #[cfg_attr(not(feature = "torch"), expect(dead_code))]
+    pub(crate) epoch_share: f64,
     /// Replace a model that is there.
     pub(crate) replaces: bool,
     /// Go on with what an interrupted run left.
@@ -57,17 +60,9 @@ impl TrainingJob {
     pub(crate) fn run(&self, session: &Session) -> Result<TrainingReport> {
         let started = Instant::now();
         ModelWriter::check_target(&self.output, self.replaces)?;
-        self.config.family().check(self)?;
-        // Mistakes in the second corpus show before hours are spent on the first.
-        let valid = self.valid.as_ref().map(Corpus::open).transpose()?;
-        let mut trained = self.config.family().train(self, session)?;
-        let stage = Instant::now();
-        let measured = match (valid, &self.valid) {
-            (Some(reader), Some(corpus)) => Some(measure(&trained, reader, &corpus.path, session)?),
-            _ => None,
-        };
-        let evaluating = stage.elapsed().as_secs_f64();
-        trained.seconds.add(EVALUATING, evaluating);
+        self.check()?;
+        let evaluation = EvaluationConfig::default();
+        let (mut trained, measured) = self.train_and_measure(&evaluation, session)?;
         let stage = Instant::now();
         let model_bytes = self.save(&trained, measured.as_ref(), session)?;
         trained.seconds.add("saving", stage.elapsed().as_secs_f64());
@@ -87,6 +82,58 @@ impl TrainingJob {
             peak_memory_bytes: resources::peak_memory_bytes(),
             metrics: measured,
         })
+    }
+
+    /// Trains and measures to see how good the settings are. The model is forgotten, unless `keep`
+    /// gives a place for one with these metrics.
+    pub(crate) fn try_out(
+        &self,
+        evaluation: &EvaluationConfig,
+        session: &Session,
+        keep: impl FnOnce(&Evaluation) -> Option<PathBuf>,
+    ) -> Result<Option<MeasuredModel>> {
+        let (trained, measured) = self.train_and_measure(evaluation, session)?;
+        if let Some(output) = measured.as_ref().and_then(|model| keep(&model.evaluation)) {
+            let kept = Self {
+                output,
+                replaces: true,
+                ..self.clone()
+            };
+            kept.save(&trained, measured.as_ref(), session)?;
+        }
+        trained.work.remove()?;
+        Ok(measured)
+    }
+
+    /// Finds what is missing before hours are spent on the rest.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.config.family().check(self)
+    }
+
+    fn train_and_measure(
+        &self,
+        evaluation: &EvaluationConfig,
+        session: &Session,
+    ) -> Result<(Trained, Option<MeasuredModel>)> {
+        // Mistakes in the second corpus show before hours are spent on the first.
+        let valid = self.valid.as_ref().map(Corpus::open).transpose()?;
+        let mut trained = self.config.family().train(self, session)?;
+        let stage = Instant::now();
+        let measured = match (valid, &self.valid) {
+            (Some(reader), Some(corpus)) => {
+                let run = EvaluationRun {
+                    config: evaluation.clone(),
+                    beam: None,
+                    depth: None,
+                    is_tuned: false,
+                };
+                Some(run.run(&trained.predictor, reader, &corpus.path, session)?)
+            }
+            _ => None,
+        };
+        let evaluating = stage.elapsed().as_secs_f64();
+        trained.seconds.add(EVALUATING, evaluating);
+        Ok((trained, measured))
     }
 
     /// Hands the training documents to `add`, which fails with [`Error::Data`] for what it cannot
@@ -193,21 +240,6 @@ impl TrainingJob {
             other => other,
         }
     }
-}
-
-fn measure(
-    trained: &Trained,
-    reader: CorpusReader,
-    path: &Path,
-    session: &Session,
-) -> Result<MeasuredModel> {
-    let run = EvaluationRun {
-        config: EvaluationConfig::default(),
-        beam: None,
-        depth: None,
-        is_tuned: false,
-    };
-    run.run(&trained.predictor, reader, path, session)
 }
 
 /// A vocabulary of other labels, or with other keys, would go unnoticed until predictions are read.

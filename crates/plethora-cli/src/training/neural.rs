@@ -73,7 +73,7 @@ impl Family for NeuralConfig {
         let model = NeuralTrainer {
             set: &set,
             valid: valid.as_ref(),
-            config: &choices.config,
+            config: &choices.config.with_epoch_share(job.epoch_share),
             device: job.device,
         }
         .run(&work, session.progress())?;

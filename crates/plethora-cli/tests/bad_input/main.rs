@@ -14,4 +14,5 @@ mod arguments;
 mod corpora;
 mod models;
 mod outputs;
+mod searches;
 mod streams;

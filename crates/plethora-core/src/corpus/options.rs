@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Filter, Format};
+use super::{Filter, Format, Sample};
 
 /// The prefix that fastText gives to labels unless told otherwise.
 const FASTTEXT_PREFIX: &str = "__label__";
@@ -34,6 +34,8 @@ pub struct ReadOptions {
     pub index_base: Option<u8>,
     /// Stop after so many documents.
     pub docs_limit: Option<u64>,
+    /// Keep these documents alone, of those that are read.
+    pub sample: Option<Sample>,
     /// Accept documents that share an id.
     pub allow_duplicate_ids: bool,
     /// Labels are of no interest: lines of no known format are texts, one a line, label numbers
@@ -55,6 +57,7 @@ impl Default for ReadOptions {
             label_prefix: FASTTEXT_PREFIX.into(),
             index_base: None,
             docs_limit: None,
+            sample: None,
             allow_duplicate_ids: false,
             texts_only: false,
         }

@@ -9,7 +9,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::format::{self, RawDocument, Row, RowReader, detect};
 use super::source::{Origin, Source, is_standard_stream};
-use super::{Document, Format, Label, ReadOptions};
+use super::{Document, Format, Label, ReadOptions, Sample};
 use crate::{Error, Result};
 
 /// Up to here comparing all pairs of labels is faster than hashing them.
@@ -36,6 +36,7 @@ pub struct CorpusReader {
     rows: Box<dyn RowReader>,
     origin: Origin,
     docs_limit: Option<u64>,
+    sample: Option<Sample>,
     /// Where each id was met first, by hash; `None` where ids may repeat.
     lines_by_id: Option<HashMap<u64, u64, FxBuildHasher>>,
     num_rows: u64,
@@ -71,6 +72,7 @@ impl CorpusReader {
             rows,
             origin,
             docs_limit: options.docs_limit,
+            sample: options.sample.clone(),
             lines_by_id: (!options.allow_duplicate_ids).then(HashMap::default),
             num_rows: 0,
             num_documents: 0,
@@ -125,13 +127,13 @@ impl CorpusReader {
     }
 
     fn next_document(&mut self) -> Result<Option<Document>> {
-        if self
-            .docs_limit
-            .is_some_and(|limit| self.num_documents >= limit)
-        {
-            return Ok(None);
-        }
         loop {
+            if self
+                .docs_limit
+                .is_some_and(|limit| self.num_documents >= limit)
+            {
+                return Ok(None);
+            }
             let row = self.rows.next_row()?;
             self.warnings.append(&mut self.rows.take_warnings());
             match row {
@@ -143,10 +145,18 @@ impl CorpusReader {
                 Some(Row::Filtered) => self.num_rows += 1,
                 Some(Row::Document(raw)) => {
                     self.num_rows += 1;
-                    return self.accept(raw).map(Some);
+                    let document = self.accept(raw)?;
+                    if self.is_sampled(&document) {
+                        return Ok(Some(document));
+                    }
                 }
             }
         }
+    }
+
+    fn is_sampled(&self, document: &Document) -> bool {
+        let sample = self.sample.as_ref();
+        sample.is_none_or(|sample| sample.contains(&document.id))
     }
 
     /// The checks that all formats share.

@@ -3,8 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use rand::Rng;
-
 use super::stratify::stratify;
 use super::{Document, LabelSpaceBuilder};
 use crate::{Error, Result, SeedStream};
@@ -144,9 +142,7 @@ impl RandomSplit {
 
     /// The part of a document, counted from 0.
     pub fn part_of(&self, id: &str) -> usize {
-        let draw = self.stream.named(id).rng().next_u64();
-        // The upper 53 bits are a number below 1 that is exact.
-        let position = (draw >> 11) as f64 / (1_u64 << 53) as f64;
+        let position = self.stream.named(id).fraction();
         self.ends
             .iter()
             .position(|&end| position < end)

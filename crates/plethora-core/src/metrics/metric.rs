@@ -47,6 +47,11 @@ pub(super) fn all(ks: &[usize]) -> Vec<Metric> {
     metrics
 }
 
+/// The keys of all metrics at the depths `ks`, as an [`Evaluation`](super::Evaluation) has them.
+pub fn metric_keys(ks: &[usize]) -> Vec<String> {
+    all(ks).into_iter().map(|metric| metric.key).collect()
+}
+
 /// How a metric comes from documents or labels; `At` where the depth of the ranking matters.
 #[derive(Debug, Clone, Copy)]
 enum Formula {

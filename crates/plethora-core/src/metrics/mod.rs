@@ -42,6 +42,7 @@ pub use evaluation::Evaluation;
 pub use evaluation_config::EvaluationConfig;
 pub use evaluator::Evaluator;
 pub use label_table::LabelEvaluation;
+pub use metric::metric_keys;
 pub use propensity::Propensities;
 pub(crate) use reliability::{NUM_BINS, equal_width_bin};
 pub use reliability::{Reliability, ReliabilityBin};

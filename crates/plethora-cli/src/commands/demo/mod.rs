@@ -146,6 +146,7 @@ impl DemoArgs {
             config: settings.resolve_alone()?,
             device: Device::default(),
             piece_cache: None,
+            epoch_share: 1.0,
             replaces: true,
             resumes: false,
         };
