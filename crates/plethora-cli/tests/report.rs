@@ -242,7 +242,11 @@ fn what_cannot_be_reported_is_refused_in_one_message() {
             USAGE,
             "the following required arguments ...",
         ),
-        ("eval model", USAGE, "the following required arguments ..."),
+        (
+            "eval model",
+            USAGE,
+            "one path is not enough; name a model and then a corpus with true labels",
+        ),
     ] {
         refuse(&desk, line, status, message);
     }

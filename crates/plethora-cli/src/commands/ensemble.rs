@@ -48,6 +48,7 @@ enum CombinationArg {
 /// Combine trained models into one
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
 pub(crate) struct EnsembleArgs {
     /// Model folders, two or more; they are copied unless --link is given
     #[arg(required = true, value_name = "MODEL")]

@@ -72,9 +72,10 @@ impl Report {
     /// How intervals are made and read.
     pub(super) fn interval_note(&self) -> String {
         let bootstrap = self.settings.bootstrap;
-        let threshold = match self.settings.is_tuned {
-            true => "the model's tuned threshold".to_owned(),
-            false => self.settings.threshold.to_string(),
+        let threshold = if self.settings.is_tuned {
+            "the model's tuned threshold".to_owned()
+        } else {
+            self.settings.threshold.to_string()
         };
         format!(
             "Intervals hold {} % of {} bootstrap draws (seed {}): of documents, and of labels for \
