@@ -4,9 +4,11 @@
 mod all_labels;
 mod attention;
 mod bottleneck;
+mod candidates;
 mod clustered;
 mod clusters;
 mod discriminator;
+mod document_lists;
 mod exact;
 mod label_chunks;
 mod layers;
