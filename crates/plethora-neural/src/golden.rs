@@ -123,6 +123,7 @@ fn config(name: &str, settings: &Settings, sizes: Sizes) -> WordConfig {
         encoder,
         head,
         plt: None,
+        clusters: None,
         train: TrainConfig {
             precision: Precision::F32,
             ..example_config()
@@ -143,6 +144,7 @@ fn network(name: &str, case: &Case, sizes: Sizes, label_chunk: usize) -> WordNet
             num_documents: 3,
         },
         has_candidates: case.candidates.is_some(),
+        clusters: None,
         device: Device::Cpu,
         start: Start::seeded(SeedStream::new(5)),
     });

@@ -5,6 +5,7 @@
 //! when `LD_LIBRARY_PATH` leads to a CUDA build of the same version, see [`Device`].
 
 mod batch;
+mod clustered_attention_config;
 mod config;
 mod device;
 mod encoder;
@@ -30,6 +31,7 @@ mod transformer;
 mod word_config;
 mod word_network;
 
+pub use clustered_attention_config::{ClusteredAttentionConfig, DiscriminatorConfig, LabelContext};
 pub use config::NeuralConfig;
 pub use device::Device;
 pub use error::{Error, Result};

@@ -24,10 +24,12 @@ pub(crate) fn memory_need(network: &WordNetwork, config: &WordConfig, device: De
         EncoderConfig::Cnn(cnn) => config.vectors.width + cnn.windows.len() * cnn.filters,
     };
     let map = match &config.head {
-        HeadConfig::Attention(_) => network.map_size(train.batch_size, config.words.max_length),
+        HeadConfig::Attention(_) | HeadConfig::ClusteredAttention(_) => {
+            network.map_size(train.batch_size, config.words.max_length)
+        }
         HeadConfig::AllLabels(_) => 0,
     };
-    let scores = train.batch_size * network.num_labels() * 4 * 4;
+    let scores = train.batch_size * network.num_scored() * 4 * 4;
     let activations = (places * states * COPIES_OF_STATES + map * COPIES_OF_MAP) * bytes;
     weights + (activations + scores) as u64
 }

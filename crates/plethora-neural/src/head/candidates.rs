@@ -97,6 +97,12 @@ impl ClusterChoice {
         self.clusters.num_labels() as i64
     }
 
+    /// Labels that a training document is compared with, about.
+    pub(crate) fn num_candidates(&self) -> i64 {
+        let per_cluster = self.num_labels() as f64 / self.num_clusters() as f64;
+        (per_cluster * self.beam as f64).ceil() as i64
+    }
+
     /// The cluster of a label.
     pub(crate) fn cluster_of(&self, label: u32) -> u32 {
         self.clusters.cluster_of(label)
@@ -203,32 +209,44 @@ impl ClusterChoice {
         Tensor::from_slice(&labels)
     }
 
-    /// The labels of the clusters of each document, and a place among the others for some more.
+    /// The labels of the clusters of each document, and others beside them.
     ///
     /// # Shapes
-    /// `chosen`: documents x beam; `beside`: documents and labels, one beside the other.
-    pub(crate) fn list(&self, chosen: &Tensor, beside: Option<(&Tensor, &Tensor)>) -> DocumentLists {
-        let (mut documents, mut labels) = self.tensors.labels_of_each(chosen);
-        if let Some((of_documents, of_labels)) = beside {
-            documents = Tensor::cat(&[&documents, of_documents], 0);
-            labels = Tensor::cat(&[&labels, of_labels], 0);
-        }
-        DocumentLists::new(&documents, &labels, chosen.size()[0], self.num_labels())
+    /// `chosen`: documents x beam; `beside`: a document and a label for each.
+    pub(crate) fn list(&self, chosen: &Tensor, beside: Option<&(Tensor, Tensor)>) -> DocumentLists {
+        let pairs = self.tensors.labels_of_each(chosen);
+        list_all(&pairs, beside, chosen.size()[0], self.num_labels())
+    }
+
+    /// The clusters of each document themselves, and others beside them.
+    ///
+    /// # Shapes
+    /// `chosen`: documents x beam; `beside`: a document and a cluster for each.
+    pub(crate) fn list_clusters(
+        &self,
+        chosen: &Tensor,
+        beside: Option<&(Tensor, Tensor)>,
+    ) -> DocumentLists {
+        let documents = Tensor::arange(chosen.size()[0], (Kind::Int64, chosen.device()));
+        let documents = documents.repeat_interleave_self_int(chosen.size()[1], 0, None);
+        let pairs = (documents, chosen.flatten(0, -1));
+        list_all(&pairs, beside, chosen.size()[0], self.num_clusters())
     }
 
     /// The candidates of each document by themselves.
-    pub(crate) fn listed(&self, candidates: &Candidates, targets: &LabelPlaces) -> ListedCandidates {
-        let (documents, positives) = (targets.documents(), targets.labels());
-        let lists = self.list(&candidates.chosen, Some((&documents, &positives)));
+    pub(crate) fn listed(
+        &self,
+        candidates: &Candidates,
+        targets: &LabelPlaces,
+    ) -> ListedCandidates {
+        let positives = (targets.documents(), targets.labels());
+        let lists = self.list(&candidates.chosen, Some(&positives));
         let clusters = self.clusters_of(&lists.numbers);
         let weights = candidates.weights.gather(1, &clusters, false);
         let weights = weights * lists.is_listed.to_kind(Kind::Float);
-        let slots = lists.slots_of(&documents, &positives);
-        let _ = (weights.view([-1])).index_put_(
-            &[Some(&slots)],
-            &candidates.positive_weights,
-            false,
-        );
+        let slots = lists.slots_of(&positives.0, &positives.1);
+        let _ =
+            (weights.view([-1])).index_put_(&[Some(&slots)], &candidates.positive_weights, false);
         let truth = weights.zeros_like();
         let one = Tensor::ones([1], (Kind::Float, truth.device()));
         let _ = truth.view([-1]).index_put_(&[Some(&slots)], &one, false);
@@ -243,9 +261,32 @@ impl ClusterChoice {
 }
 
 impl Candidates {
+    /// All that a document of the batch may have as a candidate, rising.
+    pub(crate) fn labels(&self) -> &Tensor {
+        &self.labels
+    }
+
     /// The clusters that each document chose.
     pub(crate) fn chosen(&self) -> &Tensor {
         &self.chosen
+    }
+}
+
+/// Lists of pairs of a document and a number below `limit`.
+fn list_all(
+    pairs: &(Tensor, Tensor),
+    beside: Option<&(Tensor, Tensor)>,
+    num_documents: i64,
+    limit: i64,
+) -> DocumentLists {
+    match beside {
+        Some(beside) => DocumentLists::new(
+            &Tensor::cat(&[&pairs.0, &beside.0], 0),
+            &Tensor::cat(&[&pairs.1, &beside.1], 0),
+            num_documents,
+            limit,
+        ),
+        None => DocumentLists::new(&pairs.0, &pairs.1, num_documents, limit),
     }
 }
 

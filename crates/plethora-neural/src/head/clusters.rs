@@ -237,7 +237,8 @@ mod tests {
         let chosen = Tensor::from_slice2(&[[1_i64, 0], [0, 1]]);
         let labels = tensors.labels_of(&[&chosen, &Tensor::from_slice(&[0_i64])]);
         assert_eq!(Vec::<i64>::try_from(labels).unwrap(), [0, 1, 2, 4]);
-        let (documents, labels) = tensors.labels_of_each(&Tensor::from_slice2(&[[1_i64, 2], [0, 1]]));
+        let (documents, labels) =
+            tensors.labels_of_each(&Tensor::from_slice2(&[[1_i64, 2], [0, 1]]));
         let numbers = |tensor: Tensor| Vec::<i64>::try_from(tensor).unwrap();
         assert_eq!(numbers(documents), [0, 0, 0, 1, 1, 1, 1]);
         assert_eq!(numbers(labels), [0, 2, 3, 1, 4, 0, 2]);
