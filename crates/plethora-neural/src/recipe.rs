@@ -1,7 +1,7 @@
 //! The compiled-in settings of each neural system, and named changes of them.
 
 /// Names and texts of the recipes. A new neural system is one more file here.
-pub const RECIPES: [(&str, &str); 5] = [
+pub const RECIPES: [(&str, &str); 6] = [
     (
         "attentionxml",
         include_str!("../../../recipes/attentionxml.toml"),
@@ -13,6 +13,10 @@ pub const RECIPES: [(&str, &str); 5] = [
     ("xml-rnn", include_str!("../../../recipes/xml-rnn.toml")),
     ("xml-cnn", include_str!("../../../recipes/xml-cnn.toml")),
     ("lightxml", include_str!("../../../recipes/lightxml.toml")),
+    (
+        "lightattention",
+        include_str!("../../../recipes/lightattention.toml"),
+    ),
 ];
 
 /// The systems that read pieces; all others read words.
@@ -20,7 +24,7 @@ pub(crate) const PIECE_SYSTEMS: [&str; 1] = ["lightxml"];
 
 /// System, name and text of the presets: TOML documents with the settings that differ from the
 /// system's recipe.
-pub const PRESETS: [(&str, &str, &str); 9] = [
+pub const PRESETS: [(&str, &str, &str); 12] = [
     (
         "attentionxml",
         "paper-medium",
@@ -65,6 +69,21 @@ pub const PRESETS: [(&str, &str, &str); 9] = [
         "lightxml",
         "quick",
         include_str!("../../../recipes/presets/lightxml-quick.toml"),
+    ),
+    (
+        "lightattention",
+        "paper-eurlex",
+        include_str!("../../../recipes/presets/lightattention-paper-eurlex.toml"),
+    ),
+    (
+        "lightattention",
+        "paper-wiki10",
+        include_str!("../../../recipes/presets/lightattention-paper-wiki10.toml"),
+    ),
+    (
+        "lightattention",
+        "paper-amazoncat",
+        include_str!("../../../recipes/presets/lightattention-paper-amazoncat.toml"),
     ),
 ];
 

@@ -158,6 +158,19 @@ impl WordNetwork {
         })
     }
 
+    /// What a head with clusters says of a batch with targets.
+    #[cfg(test)]
+    pub(crate) fn clustered_logits(&self, batch: &WordBatch) -> crate::head::Said {
+        let NetworkHead::Clustered(head) = &self.head else {
+            panic!("the head has no clusters");
+        };
+        let rows = vec![self.words(batch)];
+        let on_device = OnDevice::new(batch, &rows, self.device);
+        let input = self.read(batch, &rows, &on_device, false);
+        let places = self.label_places(batch);
+        head.said(&self.states_input(&input), &places, self.loss)
+    }
+
     fn states_input<'a>(&'a self, input: &'a HeadInput<'a>) -> StatesInput<'a> {
         let Encoded::States(states) = &input.encoded else {
             unreachable!("settings with attention and no states are refused");

@@ -210,8 +210,10 @@ mod tests {
         for (system, _) in recipes::recipes() {
             let table = SettingTable::of_system(system).unwrap();
             let optional = (table.kinds.keys()).filter(|key| key.ends_with("max_features"));
-            let has_features =
-                !matches!(system, "attentionxml" | "xml-rnn" | "xml-cnn" | "lightxml");
+            let has_features = !matches!(
+                system,
+                "attentionxml" | "xml-rnn" | "xml-cnn" | "lightxml" | "lightattention"
+            );
             assert_eq!(optional.count(), usize::from(has_features), "{system}");
         }
     }

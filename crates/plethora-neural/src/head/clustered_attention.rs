@@ -167,14 +167,16 @@ impl ClusteredAttention {
                     targets.documents(),
                     self.choice.clusters_of(&targets.labels()),
                 );
-                let contexts = self.contexts(input, &lists, candidates.chosen(), Some(&beside));
-                let hidden = shared.hidden(input.head.parameters, contexts.vectors);
-                let in_context = InContext {
-                    hidden: &hidden,
-                    columns: &contexts.columns,
+                let asked = Asked {
                     rows: &rows,
                     places: &places,
+                    lists: &lists,
+                    chosen: candidates.chosen(),
+                    beside: Some(&beside),
                 };
+                let contexts = self.contexts(input, &asked);
+                let hidden = shared.hidden(input.head.parameters, contexts.vectors);
+                let in_context = asked.in_context(&hidden, &contexts.columns);
                 shared.learn_apart(input.head, &in_context, (&weights, &truth), step_scale)
             }
         };
@@ -194,30 +196,15 @@ impl ClusteredAttention {
         let (_, chosen) = self.choice.best(&of_clusters, beam);
         let lists = self.choice.list(&chosen, None);
         let labels = self.choice.labels_of(&chosen);
-        let rows = input.table.gather(self.table, &labels);
-        let filled = lists.is_listed.to_kind(Kind::Float);
         let places = lists.numbers.bucketize(&labels, false, false);
-        let places = places * lists.is_listed.to_kind(Kind::Int64);
-        let logits = match &self.discriminator {
-            Discriminator::OfLabels(attention) => {
-                let scored = Scored::Candidates {
-                    rows: &rows,
-                    places: &places,
-                    filled: &filled,
-                };
-                attention.logits(input.head, input.states, &scored)
-            }
-            Discriminator::OfClusters(shared) | Discriminator::OfDocument(shared) => {
-                let contexts = self.contexts(input, &lists, &chosen, None);
-                let in_context = InContext {
-                    hidden: &shared.hidden(input.head.parameters, contexts.vectors),
-                    columns: &contexts.columns,
-                    rows: &rows,
-                    places: &places,
-                };
-                shared.logits(input.head, &in_context)
-            }
+        let asked = Asked {
+            rows: &input.table.gather(self.table, &labels),
+            places: &(places * lists.is_listed.to_kind(Kind::Int64)),
+            lists: &lists,
+            chosen: &chosen,
+            beside: None,
         };
+        let logits = self.label_logits(input, &asked);
         let paths = of_clusters.gather(1, &self.choice.clusters_of(&lists.numbers), false);
         let scores = (logits.log_sigmoid() + paths)
             .masked_fill(&lists.is_listed.logical_not(), f64::NEG_INFINITY);
@@ -229,14 +216,61 @@ impl ClusteredAttention {
         }
     }
 
-    /// What the labels of a document share, and which of it is each candidate's.
-    fn contexts(
+    /// Scores of candidates before the sigmoid.
+    ///
+    /// # Shapes
+    /// Gives documents x candidates; filling has a number that means nothing.
+    fn label_logits(&self, input: &StatesInput<'_>, asked: &Asked<'_>) -> Tensor {
+        match &self.discriminator {
+            Discriminator::OfLabels(attention) => {
+                let scored = Scored::Candidates {
+                    rows: asked.rows,
+                    places: asked.places,
+                    filled: &asked.lists.is_listed.to_kind(Kind::Float),
+                };
+                attention.logits(input.head, input.states, &scored)
+            }
+            Discriminator::OfClusters(shared) | Discriminator::OfDocument(shared) => {
+                let contexts = self.contexts(input, asked);
+                let hidden = shared.hidden(input.head.parameters, contexts.vectors);
+                shared.logits(input.head, &asked.in_context(&hidden, &contexts.columns))
+            }
+        }
+    }
+
+    /// What is said of a batch in training.
+    #[cfg(test)]
+    pub(crate) fn said(
         &self,
         input: &StatesInput<'_>,
-        lists: &DocumentLists,
-        chosen: &Tensor,
-        beside: Option<&(Tensor, Tensor)>,
-    ) -> Contexts {
+        targets: &LabelPlaces,
+        scale: LossScale,
+    ) -> Said {
+        let _no_grad = tch::no_grad_guard();
+        let of_clusters = self
+            .generator
+            .logits(input.head, input.states, &Scored::All);
+        let recalled = self.choice.recalled(&of_clusters, targets);
+        let candidates = self.choice.choose(&recalled, targets, scale);
+        let listed = self.choice.listed(&candidates, targets);
+        let clusters = self.choice.clusters_of(&targets.labels());
+        let asked = Asked {
+            rows: &input.table.gather(self.table, candidates.labels()),
+            places: &listed.places,
+            lists: &listed.lists,
+            chosen: candidates.chosen(),
+            beside: Some(&(targets.documents(), clusters)),
+        };
+        Said {
+            of_labels: self.label_logits(input, &asked),
+            of_clusters,
+            lists: listed.lists,
+        }
+    }
+
+    /// What the labels of a document share, and which of it is each candidate's.
+    fn contexts(&self, input: &StatesInput<'_>, asked: &Asked<'_>) -> Contexts {
+        let lists = asked.lists;
         if !matches!(self.discriminator, Discriminator::OfClusters(_)) {
             return Contexts {
                 vectors: mean_state(input),
@@ -244,7 +278,7 @@ impl ClusteredAttention {
             };
         }
         let (clusters, columns) = tch::no_grad(|| {
-            let clusters = self.choice.list_clusters(chosen, beside);
+            let clusters = self.choice.list_clusters(asked.chosen, asked.beside);
             let of_labels = self.choice.clusters_of(&lists.numbers);
             let columns = clusters.columns_of(&of_labels, &lists.is_listed);
             (clusters.numbers, columns)
@@ -289,6 +323,40 @@ impl ClusteredAttention {
     /// Clusters and labels that a training document is compared with, about.
     pub(crate) fn num_scored(&self) -> i64 {
         self.choice.num_clusters() + self.choice.num_candidates()
+    }
+}
+
+/// What is said of a batch in training.
+#[cfg(test)]
+pub(crate) struct Said {
+    /// documents x clusters, before the sigmoid.
+    pub(crate) of_clusters: Tensor,
+    pub(crate) lists: DocumentLists,
+    /// documents x candidates, before the sigmoid.
+    pub(crate) of_labels: Tensor,
+}
+
+/// The candidates that are to be scored.
+struct Asked<'a> {
+    /// The rows of all labels that a document of the batch has as a candidate.
+    rows: &'a TableRows,
+    /// documents x candidates: places among those rows; zero for filling.
+    places: &'a Tensor,
+    lists: &'a DocumentLists,
+    /// documents x clusters of each.
+    chosen: &'a Tensor,
+    /// Documents and further clusters whose labels they have as candidates.
+    beside: Option<&'a (Tensor, Tensor)>,
+}
+
+impl<'a> Asked<'a> {
+    fn in_context(&self, hidden: &'a Tensor, columns: &'a Tensor) -> InContext<'a> {
+        InContext {
+            hidden,
+            columns,
+            rows: self.rows,
+            places: self.places,
+        }
     }
 }
 
@@ -351,3 +419,6 @@ fn mean_state(input: &StatesInput<'_>) -> Tensor {
     };
     mean.to_kind(states.kind())
 }
+
+#[cfg(test)]
+mod tests;

@@ -31,6 +31,8 @@ use attention::Lesson;
 use attention_form::AttentionForm;
 pub use clustered::{Activation, Negatives};
 pub(crate) use clustered::{Clustered, ClusteredConfig, ClusteredSetup, Phase};
+#[cfg(test)]
+pub(crate) use clustered_attention::Said;
 pub(crate) use clustered_attention::{ClusteredAttention, ClusteredAttentionSetup, StatesInput};
 pub(crate) use clusters::Clusters;
 pub(crate) use exact::{Exact, ExactConfig, ExactSetup, ExactTables};
