@@ -31,7 +31,7 @@ pub struct WordConfig {
     pub plt: Option<PltConfig>,
     /// The groups of labels that a head with clusters chooses from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub clusters: Option<ClustersConfig>,
+    pub clusters: Option<Box<ClustersConfig>>,
     /// How the weights are found.
     pub train: TrainConfig,
 }
@@ -233,7 +233,7 @@ impl WordConfig {
 
     /// Nodes or clusters that are gone on with in prediction.
     pub(crate) fn predict_beam(&self) -> usize {
-        let of_clusters = self.clusters.as_ref().map(ClustersConfig::predict_beam);
+        let of_clusters = self.clusters.as_ref().map(|one| one.predict_beam());
         let of_trees = self.plt.as_ref().map(|plt| plt.beam);
         of_trees.or(of_clusters).unwrap_or(1)
     }

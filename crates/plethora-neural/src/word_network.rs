@@ -38,7 +38,7 @@ enum NetworkHead {
     /// Scores labels, all or candidates that the batch brings.
     Labels(Head),
     /// Chooses among clusters of labels and scores those of the chosen ones.
-    Clustered(ClusteredAttention),
+    Clustered(Box<ClusteredAttention>),
 }
 
 /// What a new network starts from.
@@ -204,7 +204,19 @@ impl WordNetwork {
         size as usize
     }
 
-    /// Labels or clusters that a document of a training batch is compared with, about.
+    /// Numbers in the label rows that a training batch of so many documents takes from their table
+    /// at most. What networks take whose batches bring the candidates is part of their map.
+    pub(crate) fn num_row_values(&self, num_documents: usize) -> usize {
+        match &self.head {
+            NetworkHead::Labels(_) => 0,
+            NetworkHead::Clustered(head) => {
+                let width = self.parameters.tables[LABEL_TABLE].values().size()[1];
+                (head.num_rows(num_documents as i64) * width) as usize
+            }
+        }
+    }
+
+    /// Labels or clusters that a document of a training batch is compared with at most.
     pub(crate) fn num_scored(&self) -> usize {
         match &self.head {
             NetworkHead::Labels(_) => self.num_labels as usize,
@@ -318,7 +330,7 @@ impl NetworkHead {
                 device: setup.device,
             };
             let (head, rows) = ClusteredAttention::new(&setup, builder, start);
-            return (Self::Clustered(head), Some(rows));
+            return (Self::Clustered(Box::new(head)), Some(rows));
         }
         let has_candidates = setup.has_candidates;
         let (mut head, rows) =

@@ -97,10 +97,9 @@ impl ClusterChoice {
         self.clusters.num_labels() as i64
     }
 
-    /// Labels that a training document is compared with, about.
+    /// Labels that a training document is compared with at most, but for positives beside them.
     pub(crate) fn num_candidates(&self) -> i64 {
-        let per_cluster = self.num_labels() as f64 / self.num_clusters() as f64;
-        (per_cluster * self.beam as f64).ceil() as i64
+        self.clusters.most_labels_of(self.beam as usize) as i64
     }
 
     /// The cluster of a label.

@@ -36,11 +36,11 @@ pub(crate) struct ClusteredAttention {
 #[derive(Debug)]
 enum Discriminator {
     /// Each label attends with a vector of its own.
-    OfLabels(Attention),
+    Label(Attention),
     /// Labels share what their clusters find.
-    OfClusters(SharedContext),
+    Cluster(SharedContext),
     /// All labels share the mean of all states.
-    OfDocument(SharedContext),
+    Document(SharedContext),
 }
 
 /// What a new head starts from.
@@ -150,7 +150,7 @@ impl ClusteredAttention {
         } = tch::no_grad(|| self.choice.listed(candidates, targets));
         let rows = input.table.gather(self.table, candidates.labels());
         let learnt = match &self.discriminator {
-            Discriminator::OfLabels(attention) => {
+            Discriminator::Label(attention) => {
                 let lesson = Lesson {
                     scored: &Scored::Candidates {
                         rows: &rows,
@@ -162,7 +162,7 @@ impl ClusteredAttention {
                 };
                 attention.learn_apart(input.head, input.states, &lesson, |_| {})
             }
-            Discriminator::OfClusters(shared) | Discriminator::OfDocument(shared) => {
+            Discriminator::Cluster(shared) | Discriminator::Document(shared) => {
                 let beside = (
                     targets.documents(),
                     self.choice.clusters_of(&targets.labels()),
@@ -222,7 +222,7 @@ impl ClusteredAttention {
     /// Gives documents x candidates; filling has a number that means nothing.
     fn label_logits(&self, input: &StatesInput<'_>, asked: &Asked<'_>) -> Tensor {
         match &self.discriminator {
-            Discriminator::OfLabels(attention) => {
+            Discriminator::Label(attention) => {
                 let scored = Scored::Candidates {
                     rows: asked.rows,
                     places: asked.places,
@@ -230,7 +230,7 @@ impl ClusteredAttention {
                 };
                 attention.logits(input.head, input.states, &scored)
             }
-            Discriminator::OfClusters(shared) | Discriminator::OfDocument(shared) => {
+            Discriminator::Cluster(shared) | Discriminator::Document(shared) => {
                 let contexts = self.contexts(input, asked);
                 let hidden = shared.hidden(input.head.parameters, contexts.vectors);
                 shared.logits(input.head, &asked.in_context(&hidden, &contexts.columns))
@@ -271,7 +271,7 @@ impl ClusteredAttention {
     /// What the labels of a document share, and which of it is each candidate's.
     fn contexts(&self, input: &StatesInput<'_>, asked: &Asked<'_>) -> Contexts {
         let lists = asked.lists;
-        if !matches!(self.discriminator, Discriminator::OfClusters(_)) {
+        if !matches!(self.discriminator, Discriminator::Cluster(_)) {
             return Contexts {
                 vectors: mean_state(input),
                 columns: lists.numbers.zeros_like(),
@@ -294,10 +294,10 @@ impl ClusteredAttention {
     /// Gives documents x words.
     pub(crate) fn attention(&self, input: &StatesInput<'_>, label: u32) -> Tensor {
         match &self.discriminator {
-            Discriminator::OfLabels(attention) => {
+            Discriminator::Label(attention) => {
                 attention.attention(input.head, input.states, Some(input.table), label)
             }
-            Discriminator::OfClusters(_) | Discriminator::OfDocument(_) => {
+            Discriminator::Cluster(_) | Discriminator::Document(_) => {
                 let cluster = self.choice.cluster_of(label);
                 (self.generator).attention(input.head, input.states, None, cluster)
             }
@@ -308,10 +308,10 @@ impl ClusteredAttention {
     pub(crate) fn map_size(&self, num_documents: i64, num_words: i64, device: Device) -> i64 {
         let num_candidates = self.choice.num_candidates();
         let of_labels = match &self.discriminator {
-            Discriminator::OfLabels(attention) => {
+            Discriminator::Label(attention) => {
                 attention.map_size((num_documents, num_words), num_candidates, device)
             }
-            Discriminator::OfClusters(shared) | Discriminator::OfDocument(shared) => {
+            Discriminator::Cluster(shared) | Discriminator::Document(shared) => {
                 shared.map_size(num_documents, num_candidates, device)
             }
         };
@@ -320,9 +320,15 @@ impl ClusteredAttention {
         of_labels.max(of_clusters)
     }
 
-    /// Clusters and labels that a training document is compared with, about.
+    /// Clusters and labels that a training document is compared with at most.
     pub(crate) fn num_scored(&self) -> i64 {
         self.choice.num_clusters() + self.choice.num_candidates()
+    }
+
+    /// Labels whose rows a batch of so many documents takes at most.
+    pub(crate) fn num_rows(&self, num_documents: i64) -> i64 {
+        let of_documents = num_documents * self.choice.num_candidates();
+        of_documents.min(self.choice.num_labels())
     }
 }
 
@@ -392,15 +398,15 @@ impl Discriminator {
                 Attention::new(form, setup.width, &setup.labels, builder, start);
             attention.set_chunk(setup.label_chunk);
             let rows = rows.expect("candidates are the rows of a table");
-            return (Self::OfLabels(attention), rows);
+            return (Self::Label(attention), rows);
         }
         let num_labels = setup.clusters.num_labels() as i64;
         let (mut shared, rows) =
             SharedContext::new(config, setup.width, num_labels, builder, start);
         shared.chunk = setup.label_chunk as i64;
         let discriminator = match config.context {
-            LabelContext::Cluster => Self::OfClusters(shared),
-            LabelContext::Label | LabelContext::Document => Self::OfDocument(shared),
+            LabelContext::Cluster => Self::Cluster(shared),
+            LabelContext::Label | LabelContext::Document => Self::Document(shared),
         };
         (discriminator, rows)
     }

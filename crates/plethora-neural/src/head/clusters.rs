@@ -77,6 +77,13 @@ impl Clusters {
         self.labels.row(cluster as usize)
     }
 
+    /// Labels that so many clusters have at most.
+    pub(crate) fn most_labels_of(&self, num_clusters: usize) -> usize {
+        let mut sizes: Vec<usize> = self.labels.rows().map(<[u32]>::len).collect();
+        sizes.sort_unstable_by(|one, other| other.cmp(one));
+        sizes.iter().take(num_clusters).sum()
+    }
+
     /// The cluster of a label.
     pub(crate) fn cluster_of(&self, label: u32) -> u32 {
         self.cluster_of_label[label as usize]
@@ -211,6 +218,7 @@ mod tests {
         let groups: Vec<&[u32]> = (0..4).map(|cluster| clusters.labels(cluster)).collect();
         assert_eq!(groups, [&[5][..], &[0, 3], &[2], &[1, 4]]);
         assert_eq!(clusters.cluster_of(4), 3);
+        assert_eq!(clusters.most_labels_of(3), 5);
         let documents: [&[u32]; 3] = [&[0, 3, 5], &[], &[3]];
         assert_eq!(
             clusters.count_documents(documents.into_iter()),

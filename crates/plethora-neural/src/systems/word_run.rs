@@ -153,7 +153,9 @@ impl WordRun<'_> {
         let train = self.train_config(stage.level);
         let device = self.trainer.device;
         let need = memory_need(&network, config, device);
-        memory::check(device, need, &["train.batch_size", "words.max_length"])?;
+        let mut lowering = vec!["train.batch_size", "words.max_length"];
+        lowering.extend(config.clusters.as_ref().map(|_| "clusters.beam"));
+        memory::check(device, need, &lowering)?;
         let batches = LevelBatches {
             sequences: self.sequences,
             documents: self.documents,

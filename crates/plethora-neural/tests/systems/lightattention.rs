@@ -1,4 +1,4 @@
-//! What must hold of `LightAttention` beside what holds of every system: its variants, several
+//! What must hold of LightAttention beside what holds of every system: its variants, several
 //! clusterings, going on, settings that cannot work.
 
 use std::sync::atomic::{AtomicU64, Ordering};

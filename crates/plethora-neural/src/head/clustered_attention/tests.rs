@@ -1,5 +1,5 @@
 //! The head in its network: against values of `PyTorch`, which `testdata/lightattention/make_golden.py`
-//! made from the formulas, against `AttentionXML` where it is the same, and against finite
+//! made from the formulas, against AttentionXML where it is the same, and against finite
 //! differences.
 
 mod equalities;

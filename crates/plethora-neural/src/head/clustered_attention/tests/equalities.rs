@@ -1,10 +1,10 @@
-//! Where the head is that of `AttentionXML`.
+//! Where the head is that of AttentionXML.
 
 use super::*;
 use crate::golden::{assert_close, doubles, step, whole};
 use crate::word_config::AttentionConfig;
 
-/// `AttentionXML` over so many labels, with the weights of a part of another network.
+/// AttentionXML over so many labels, with the weights of a part of another network.
 fn attentionxml(
     golden: &Golden,
     head: AttentionConfig,
@@ -64,7 +64,7 @@ fn one_label_a_cluster_is_attentionxml() {
     assert_eq!(learn(&clustered, &batch), learn(&plain, &batch));
 }
 
-/// Then the labels of a document are told from all others, as `AttentionXML` does; so are its
+/// Then the labels of a document are told from all others, as AttentionXML does; so are its
 /// clusters, and the encoder learns from both.
 #[test]
 fn all_clusters_taken_is_attentionxml_over_clusters_and_over_labels() {
@@ -118,7 +118,7 @@ fn all_clusters_taken_is_attentionxml_over_clusters_and_over_labels() {
     assert_ranks_by_the_product(&both, (&generator, &discriminator), &clusters, &batch);
 }
 
-/// The name that a parameter of `AttentionXML` has in the discriminator.
+/// The name that a parameter of AttentionXML has in the discriminator.
 fn in_discriminator(name: &str) -> String {
     match name {
         "head.labels" => "labels".to_owned(),

@@ -4,10 +4,9 @@ use super::*;
 use crate::golden::{assert_close, doubles, step, whole};
 use crate::train::Learnt;
 
-fn network_of(golden: &Golden, case: &Case, label_chunk: usize) -> WordNetwork {
-    let config = config_of(case, golden.sizes, label_chunk);
+fn network_of(golden: &Golden, case: &Case, config: &WordConfig) -> WordNetwork {
     let clusters = Clusters::from_cluster_of_label(golden.cluster_of_label.clone()).unwrap();
-    let network = network(&config, golden.sizes, Some(&clusters));
+    let network = network(config, golden.sizes, Some(&clusters));
     let values = values(network.parameters());
     assert_eq!(values.len(), case.parameters.len());
     for (name, mut value) in values {
@@ -28,7 +27,7 @@ fn for_each_case(check: impl Fn(&Golden, &str, &Case)) {
 fn logits_and_candidates_equal_pytorch() {
     for_each_case(|golden, name, case| {
         for label_chunk in [0, 2] {
-            let network = network_of(golden, case, label_chunk);
+            let network = network_of(golden, case, &config_of(case, golden.sizes, label_chunk));
             let said = network.clustered_logits(&batch(golden, &[0, 1, 2]));
             for number in 0..golden.documents.len() {
                 let row = |matrix: &Tensor| doubles(&matrix.get(number as i64));
@@ -53,7 +52,7 @@ fn logits_and_candidates_equal_pytorch() {
 fn rankings_equal_pytorch_in_a_batch_and_alone() {
     for_each_case(|golden, name, case| {
         for label_chunk in [0, 2] {
-            let network = network_of(golden, case, label_chunk);
+            let network = network_of(golden, case, &config_of(case, golden.sizes, label_chunk));
             let rank = |documents: &[usize]| {
                 let ranked = network.rank(&batch(golden, documents), case.settings.beam, 9);
                 ranked.unwrap().unwrap()
@@ -79,7 +78,7 @@ fn rankings_equal_pytorch_in_a_batch_and_alone() {
 fn losses_and_gradients_equal_pytorch_whatever_the_chunk_of_labels() {
     for_each_case(|golden, name, case| {
         for label_chunk in [0, 1, 2, 3, 100] {
-            let network = network_of(golden, case, label_chunk);
+            let network = network_of(golden, case, &config_of(case, golden.sizes, label_chunk));
             let Learnt { loss, rows } = network
                 .learn(&batch(golden, &[0, 1, 2]), &step(1.0))
                 .unwrap();
@@ -108,7 +107,7 @@ fn losses_and_gradients_equal_pytorch_whatever_the_chunk_of_labels() {
 fn gradients_equal_finite_differences() {
     let golden = golden();
     let case = &golden.cases["labels_of_all_clusters"];
-    let network = network_of(&golden, case, 3);
+    let network = network_of(&golden, case, &config_of(case, golden.sizes, 3));
     let batch = batch(&golden, &[0, 1, 2]);
     let loss = || doubles(&network.learn(&batch, &step(0.0)).unwrap().loss)[0];
     let learnt = network.learn(&batch, &step(1.0)).unwrap();
@@ -136,4 +135,25 @@ fn gradients_equal_finite_differences() {
             );
         }
     }
+}
+
+/// Numbers of all kinds meet as they do on a GPU.
+#[test]
+fn sixteen_bits_come_close() {
+    for_each_case(|golden, name, case| {
+        let mut config = config_of(case, golden.sizes, 0);
+        config.train.precision = Precision::Bf16;
+        let network = network_of(golden, case, &config);
+        let batch = batch(golden, &[0, 1, 2]);
+        let loss = doubles(&network.learn(&batch, &step(1.0)).unwrap().loss)[0];
+        assert!((loss / case.loss - 1.0).abs() < 0.05, "{name}: {loss}");
+        let ranked = network.rank(&batch, case.settings.beam, 9);
+        let best = doubles(&ranked.unwrap().unwrap().log_scores.select(1, 0).exp());
+        for (found, expected) in best.iter().zip(&case.scores) {
+            assert!(
+                (found / expected[0].1 - 1.0).abs() < 0.05,
+                "{name}: {found}"
+            );
+        }
+    });
 }
