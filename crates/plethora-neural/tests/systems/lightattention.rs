@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use plethora_core::artifact::WorkFolder;
 use plethora_core::{Error as CoreError, Progress};
 use plethora_neural::{
-    Error, HeadConfig, LabelContext, NeuralConfig, NeuralModel, NeuralSet, NeuralTrainer,
-    RankOptions, Result, WordConfig,
+    EncoderConfig, Error, HeadConfig, LabelContext, NeuralConfig, NeuralModel, NeuralSet,
+    NeuralTrainer, RankOptions, Result, WordConfig,
 };
 use tempfile::TempDir;
 
-use crate::{Device, OPTIONS, ScoredLabel, assert_close, set, small, texts, train};
+use crate::{Device, OPTIONS, ScoredLabel, assert_close, documents, set, small, texts, train};
 
 /// Stops a run after some steps.
 struct Stop(AtomicU64);
@@ -142,6 +142,54 @@ fn a_wider_beam_finds_the_labels_of_a_narrow_one_with_the_same_scores() {
             assert!((same.score - one.score).abs() < 1e-5);
         }
     }
+}
+
+/// Share of true labels among the first five of training documents.
+fn precision_after_learning(mut config: WordConfig) -> f64 {
+    config.train.epochs = 12;
+    config.train.batch_size = 8;
+    config.train.word_rate = 4.0;
+    let EncoderConfig::Bilstm(lstm) = &mut config.encoder else {
+        panic!("both have an LSTM");
+    };
+    (lstm.word_dropout, lstm.dropout) = (0.0, 0.0);
+    let set = set(&config);
+    let (model, _) = train(&set, &config, &TempDir::new().unwrap());
+    let texts: Vec<String> = documents()
+        .iter()
+        .map(|document| document.text().unwrap().to_owned())
+        .collect();
+    let rankings = model.rank(&texts, OPTIONS).unwrap();
+    let truths = set.labels_of_documents.rows();
+    let hits = rankings.iter().zip(truths).map(|(ranking, truth)| {
+        let is_true = |scored: &&ScoredLabel| truth.contains(&scored.label.0);
+        ranking.iter().filter(is_true).count()
+    });
+    hits.sum::<usize>() as f64 / (5 * texts.len()) as f64
+}
+
+/// The same where all documents get the five most frequent labels.
+fn precision_of_frequency() -> f64 {
+    let set = set(&small("lightattention"));
+    let mut counts = vec![0; set.space.len()];
+    for &label in set.labels_of_documents.rows().flatten() {
+        counts[label as usize] += 1;
+    }
+    counts.sort_unstable();
+    let hits: usize = counts.iter().rev().take(5).sum();
+    hits as f64 / (5 * set.labels_of_documents.num_rows()) as f64
+}
+
+/// On few documents it takes longer than AttentionXML to fit them, as two choices are to be learnt.
+#[test]
+fn it_learns_more_than_frequencies_and_not_much_less_than_attentionxml() {
+    let own = precision_after_learning(with_context(LabelContext::Label));
+    let of_attentionxml = precision_after_learning(small("attentionxml"));
+    let of_frequency = precision_of_frequency();
+    assert!(
+        own > 1.5 * of_frequency && own > 0.75 * of_attentionxml,
+        "{own}, AttentionXML has {of_attentionxml}, frequencies have {of_frequency}"
+    );
 }
 
 #[test]
