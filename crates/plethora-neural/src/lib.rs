@@ -15,6 +15,7 @@ mod golden;
 mod guard;
 mod head;
 mod memory_need;
+mod network_head;
 pub mod parameters;
 mod piece_batch;
 mod piece_config;

@@ -5,20 +5,20 @@ use tch::{Device, Kind, Tensor};
 use crate::batch::{Targets, WordBatch};
 use crate::encoder::{Encoded, Encoder, WordVectors};
 use crate::head::{
-    ClusteredAttention, ClusteredAttentionSetup, Clusters, Head, HeadInput, LabelFacts,
-    LabelPlaces, Ranked, Scored, StatesInput,
+    Clusters, Head, HeadInput, LabelFacts, LabelPlaces, Ranked, Scored, StatesInput,
 };
+use crate::network_head::NetworkHead;
 use crate::parameters::{DenseParametersBuilder, Parameters, RowTable, TableRows};
 use crate::precision::compute_kind;
 use crate::start::Start;
 use crate::train::{Learnt, LossScale, Network, StepPart};
-use crate::word_config::{HeadConfig, WordConfig};
+use crate::word_config::WordConfig;
 use crate::{Result, guard};
 
 /// The table of word vectors among the tables of the parameters.
 const WORD_TABLE: usize = 0;
 /// The table of label rows, where labels are candidates.
-const LABEL_TABLE: usize = 1;
+pub(crate) const LABEL_TABLE: usize = 1;
 
 /// Words in, scores of labels out.
 #[derive(Debug)]
@@ -30,15 +30,6 @@ pub(crate) struct WordNetwork {
     device: Device,
     kind: Kind,
     loss: LossScale,
-}
-
-/// From what the encoder gives to labels.
-#[derive(Debug)]
-enum NetworkHead {
-    /// Scores labels, all or candidates that the batch brings.
-    Labels(Head),
-    /// Chooses among clusters of labels and scores those of the chosen ones.
-    Clustered(Box<ClusteredAttention>),
 }
 
 /// What a new network starts from.
@@ -302,43 +293,6 @@ impl WordNetwork {
             Some(Targets::Places(places)) => places.to_device(self.device),
             _ => unreachable!("batches to learn from have targets of all labels"),
         }
-    }
-}
-
-impl NetworkHead {
-    /// The head that the settings ask for, and the first rows of its label table where it has one.
-    fn new(
-        setup: &NetworkSetup<'_>,
-        width: usize,
-        builder: &mut DenseParametersBuilder,
-    ) -> (Self, Option<Tensor>) {
-        let config = setup.config;
-        let (labels, start) = (&setup.labels, setup.start.named("head"));
-        if let (HeadConfig::ClusteredAttention(head), Some((clusters, cluster_facts))) =
-            (&config.head, setup.clusters)
-            && clusters.num_clusters() < clusters.num_labels()
-        {
-            let setup = ClusteredAttentionSetup {
-                config: head,
-                width,
-                clusters,
-                cluster_facts,
-                labels: *labels,
-                beam: config.clusters.as_ref().map_or(1, |clusters| clusters.beam),
-                label_chunk: config.train.label_chunk,
-                table: LABEL_TABLE,
-                device: setup.device,
-            };
-            let (head, rows) = ClusteredAttention::new(&setup, builder, start);
-            return (Self::Clustered(Box::new(head)), Some(rows));
-        }
-        let has_candidates = setup.has_candidates;
-        let (mut head, rows) =
-            Head::new(&config.head, width, labels, has_candidates, builder, start);
-        if let Head::Attention(attention) = &mut head {
-            attention.set_chunk(config.train.label_chunk);
-        }
-        (Self::Labels(head), rows)
     }
 }
 

@@ -6,6 +6,8 @@
 //! E·a(W m + b): AttentionXML's head over the candidates alone. A label's score is the product of its
 //! own probability and its cluster's. Candidates are chosen as LightXML does.
 
+mod discriminator;
+
 use tch::{Device, Kind, Tensor};
 
 use super::attention::{Attention, LearntApart, Lesson};
@@ -13,14 +15,14 @@ use super::attention_form::AttentionForm;
 use super::candidates::{Candidates, ClusterChoice, ListedCandidates};
 use super::clusters::Clusters;
 use super::document_lists::DocumentLists;
-use super::shared_context::{InContext, SharedContext};
+use super::shared_context::InContext;
 use super::vector_input::{LabelPlaces, Ranked, send_back};
 use super::{HeadInput, LabelFacts, Scored};
-use crate::clustered_attention_config::{ClusteredAttentionConfig, LabelContext};
+use crate::clustered_attention_config::ClusteredAttentionConfig;
 use crate::parameters::{DenseParametersBuilder, RowTable, TableRows};
 use crate::start::Start;
 use crate::train::{Learnt, LossScale};
-use crate::word_config::AttentionConfig;
+use discriminator::Discriminator;
 
 /// Generator and discriminator.
 #[derive(Debug)]
@@ -30,17 +32,6 @@ pub(crate) struct ClusteredAttention {
     discriminator: Discriminator,
     /// Which table of the parameters holds the rows of the labels.
     table: usize,
-}
-
-/// Ranks the labels of chosen clusters.
-#[derive(Debug)]
-enum Discriminator {
-    /// Each label attends with a vector of its own.
-    Label(Attention),
-    /// Labels share what their clusters find.
-    Cluster(SharedContext),
-    /// All labels share the mean of all states.
-    Document(SharedContext),
 }
 
 /// What a new head starts from.
@@ -238,36 +229,6 @@ impl ClusteredAttention {
         }
     }
 
-    /// What is said of a batch in training.
-    #[cfg(test)]
-    pub(crate) fn said(
-        &self,
-        input: &StatesInput<'_>,
-        targets: &LabelPlaces,
-        scale: LossScale,
-    ) -> Said {
-        let _no_grad = tch::no_grad_guard();
-        let of_clusters = self
-            .generator
-            .logits(input.head, input.states, &Scored::All);
-        let recalled = self.choice.recalled(&of_clusters, targets);
-        let candidates = self.choice.choose(&recalled, targets, scale);
-        let listed = self.choice.listed(&candidates, targets);
-        let clusters = self.choice.clusters_of(&targets.labels());
-        let asked = Asked {
-            rows: &input.table.gather(self.table, candidates.labels()),
-            places: &listed.places,
-            lists: &listed.lists,
-            chosen: candidates.chosen(),
-            beside: Some(&(targets.documents(), clusters)),
-        };
-        Said {
-            of_labels: self.label_logits(input, &asked),
-            of_clusters,
-            lists: listed.lists,
-        }
-    }
-
     /// What the labels of a document share, and which of it is each candidate's.
     fn contexts(&self, input: &StatesInput<'_>, asked: &Asked<'_>) -> Contexts {
         let lists = asked.lists;
@@ -307,15 +268,8 @@ impl ClusteredAttention {
     /// Numbers that the head makes at a time of a batch of so many documents and words.
     pub(crate) fn map_size(&self, num_documents: i64, num_words: i64, device: Device) -> i64 {
         let num_candidates = self.choice.num_candidates();
-        let of_labels = match &self.discriminator {
-            Discriminator::Label(attention) => {
-                attention.map_size((num_documents, num_words), num_candidates, device)
-            }
-            Discriminator::Cluster(shared) | Discriminator::Document(shared) => {
-                shared.map_size(num_documents, num_candidates, device)
-            }
-        };
         let batch = (num_documents, num_words);
+        let of_labels = self.discriminator.map_size(batch, num_candidates, device);
         let of_clusters = (self.generator).map_size(batch, self.choice.num_clusters(), device);
         of_labels.max(of_clusters)
     }
@@ -330,16 +284,6 @@ impl ClusteredAttention {
         let of_documents = num_documents * self.choice.num_candidates();
         of_documents.min(self.choice.num_labels())
     }
-}
-
-/// What is said of a batch in training.
-#[cfg(test)]
-pub(crate) struct Said {
-    /// documents x clusters, before the sigmoid.
-    pub(crate) of_clusters: Tensor,
-    pub(crate) lists: DocumentLists,
-    /// documents x candidates, before the sigmoid.
-    pub(crate) of_labels: Tensor,
 }
 
 /// The candidates that are to be scored.
@@ -374,44 +318,6 @@ struct Contexts {
     columns: Tensor,
 }
 
-impl Discriminator {
-    fn new(
-        setup: &ClusteredAttentionSetup<'_>,
-        builder: &mut DenseParametersBuilder,
-        start: Start,
-    ) -> (Self, Tensor) {
-        let config = &setup.config.discriminator;
-        if config.context == LabelContext::Label {
-            let form = AttentionForm {
-                name: "head.discriminator",
-                config: AttentionConfig {
-                    layers: config.layers.clone(),
-                    start_spread: config.start_spread,
-                    label_outputs: true,
-                    label_bias: false,
-                },
-                activation: config.activation,
-                has_shared_output: config.shared_output,
-                has_candidates: true,
-            };
-            let (mut attention, rows) =
-                Attention::new(form, setup.width, &setup.labels, builder, start);
-            attention.set_chunk(setup.label_chunk);
-            let rows = rows.expect("candidates are the rows of a table");
-            return (Self::Label(attention), rows);
-        }
-        let num_labels = setup.clusters.num_labels() as i64;
-        let (mut shared, rows) =
-            SharedContext::new(config, setup.width, num_labels, builder, start);
-        shared.chunk = setup.label_chunk as i64;
-        let discriminator = match config.context {
-            LabelContext::Cluster => Self::Cluster(shared),
-            LabelContext::Label | LabelContext::Document => Self::Document(shared),
-        };
-        (discriminator, rows)
-    }
-}
-
 /// The mean of a document's states, which are zero where it is over.
 ///
 /// # Shapes
@@ -428,3 +334,5 @@ fn mean_state(input: &StatesInput<'_>) -> Tensor {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) use tests::Said;

@@ -12,12 +12,52 @@ use serde::Deserialize;
 
 use super::*;
 use crate::batch::WordBatch;
-use crate::clustered_attention_config::DiscriminatorConfig;
+use crate::clustered_attention_config::{DiscriminatorConfig, LabelContext};
 use crate::head::Activation;
 use crate::parameters::Parameters;
 use crate::train::{Network as _, Precision};
 use crate::word_config::{EncoderConfig, HeadConfig, WordConfig};
 use crate::word_network::{NetworkSetup, WordNetwork};
+
+/// What is said of a batch in training.
+pub(crate) struct Said {
+    /// documents x clusters, before the sigmoid.
+    pub(crate) of_clusters: Tensor,
+    pub(crate) lists: DocumentLists,
+    /// documents x candidates, before the sigmoid.
+    pub(crate) of_labels: Tensor,
+}
+
+impl ClusteredAttention {
+    /// What is said of a batch in training.
+    pub(crate) fn said(
+        &self,
+        input: &StatesInput<'_>,
+        targets: &LabelPlaces,
+        scale: LossScale,
+    ) -> Said {
+        let _no_grad = tch::no_grad_guard();
+        let of_clusters = self
+            .generator
+            .logits(input.head, input.states, &Scored::All);
+        let recalled = self.choice.recalled(&of_clusters, targets);
+        let candidates = self.choice.choose(&recalled, targets, scale);
+        let listed = self.choice.listed(&candidates, targets);
+        let clusters = self.choice.clusters_of(&targets.labels());
+        let asked = Asked {
+            rows: &input.table.gather(self.table, candidates.labels()),
+            places: &listed.places,
+            lists: &listed.lists,
+            chosen: candidates.chosen(),
+            beside: Some(&(targets.documents(), clusters)),
+        };
+        Said {
+            of_labels: self.label_logits(input, &asked),
+            of_clusters,
+            lists: listed.lists,
+        }
+    }
+}
 
 #[derive(Deserialize)]
 struct Golden {
