@@ -25,6 +25,7 @@ fn every_system_trains_evaluates_predicts_and_tells_about_itself() {
         ("attentionxml-plt", "attentionxml-plt", &[]),
         ("xml-rnn", "xml-rnn", &[]),
         ("xml-cnn", "xml-cnn", &[]),
+        ("lightattention", "lightattention", &[]),
         ("lightxml", "flat", &[]),
         ("lightxml", "clustered", &CLUSTERED),
         ("aplc-xlnet", "adaptive", &[]),
@@ -94,23 +95,15 @@ fn validation_documents_are_measured_and_kept_in_the_model() {
 #[test]
 fn attention_explains_a_label_and_its_absence_is_told() {
     let desk = Desk::with_catalogue(300);
-    for system in ["attentionxml", "xml-cnn"] {
+    for system in ["attentionxml", "lightattention", "xml-cnn"] {
         desk.succeed(&train_args(system, system, &["-q"]));
     }
     let text = "A history of harbours and their lighthouses";
-    let explained = [
-        "explain",
-        "attentionxml",
-        text,
-        "-k",
-        "1",
-        "-f",
-        "json",
-        "-j",
-        "1",
-    ];
-    let explanation = json(&desk.succeed(&explained))["explanations"][0].clone();
-    assert_eq!(explanation["method"], "attention", "{explanation}");
+    for system in ["attentionxml", "lightattention"] {
+        let explained = ["explain", system, text, "-k", "1", "-f", "json", "-j", "1"];
+        let explanation = json(&desk.succeed(&explained))["explanations"][0].clone();
+        assert_eq!(explanation["method"], "attention", "{explanation}");
+    }
     let message = desk.fail(BAD_DATA, &["explain", "xml-cnn", text]);
     assert!(message.contains("xml-cnn has no attention"), "{message}");
 }

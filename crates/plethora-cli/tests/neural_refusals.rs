@@ -151,6 +151,7 @@ fn empty_and_endless_documents_are_learned_and_ranked_like_others() {
         "xml-rnn",
         "xml-cnn",
         "lightxml",
+        "lightattention",
     ] {
         let started = Instant::now();
         desk.succeed(&train_args(system, system, &["-q"]));

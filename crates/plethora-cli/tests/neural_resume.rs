@@ -173,6 +173,11 @@ fn a_stopped_run_says_how_to_go_on_and_ends_with_the_same_weights() {
 }
 
 #[test]
+fn clusterings_of_words_go_on_where_they_stopped() {
+    stop_and_go_on("lightattention", &["--set", "clusters.num_clusterings=2"]);
+}
+
+#[test]
 fn a_stopped_run_over_pieces_goes_on_to_the_same_weights() {
     stop_and_go_on("lightxml", &FEWER);
 }

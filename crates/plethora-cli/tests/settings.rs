@@ -147,6 +147,7 @@ fn what_init_writes_is_a_config_of_its_system() {
     let mut systems = vec!["wide-tree", "parabel", "bonsai", "one-vs-all"];
     if cfg!(feature = "torch") {
         systems.extend(["attentionxml", "attentionxml-plt", "xml-rnn", "xml-cnn"]);
+        systems.push("lightattention");
     }
     for system in systems {
         desk.succeed(&["init", "--system", system, "-o", "settings.toml", "--force"]);

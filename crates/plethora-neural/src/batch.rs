@@ -5,6 +5,8 @@ use plethora_core::text::Words;
 use rustc_hash::FxHashMap;
 use tch::{Device, Kind, Tensor};
 
+use crate::head::LabelPlaces;
+
 /// Documents of one step, the longest first, on the processor.
 #[derive(Debug)]
 pub(crate) struct WordBatch {
@@ -23,13 +25,8 @@ pub(crate) struct WordBatch {
 /// The true labels of the documents of a batch.
 #[derive(Debug)]
 pub(crate) enum Targets {
-    /// Places of ones in a matrix of documents x labels.
-    Places {
-        /// Numbers of documents in the batch.
-        documents: Tensor,
-        /// Numbers of labels.
-        labels: Tensor,
-    },
+    /// Of all labels.
+    Places(LabelPlaces),
     /// documents x candidates: one where the candidate is true.
     OfCandidates(Tensor),
 }
@@ -77,15 +74,7 @@ impl WordBatch {
 
     /// The batch with the true labels of its documents, where all labels are scored.
     pub(crate) fn with_labels<'a>(mut self, labels: impl Iterator<Item = &'a [u32]>) -> Self {
-        let (mut documents, mut numbers) = (Vec::new(), Vec::new());
-        for (document, labels) in labels.enumerate() {
-            documents.extend(labels.iter().map(|_| document as i64));
-            numbers.extend(labels.iter().map(|&label| i64::from(label)));
-        }
-        self.targets = Some(Targets::Places {
-            documents: Tensor::from_slice(&documents),
-            labels: Tensor::from_slice(&numbers),
-        });
+        self.targets = Some(Targets::Places(LabelPlaces::new(labels)));
         self
     }
 

@@ -123,6 +123,7 @@ fn config(name: &str, settings: &Settings, sizes: Sizes) -> WordConfig {
         encoder,
         head,
         plt: None,
+        clusters: None,
         train: TrainConfig {
             precision: Precision::F32,
             ..example_config()
@@ -143,6 +144,7 @@ fn network(name: &str, case: &Case, sizes: Sizes, label_chunk: usize) -> WordNet
             num_documents: 3,
         },
         has_candidates: case.candidates.is_some(),
+        clusters: None,
         device: Device::Cpu,
         start: Start::seeded(SeedStream::new(5)),
     });
@@ -184,7 +186,7 @@ fn batch(golden: &Golden, case: &Case, documents: &[usize]) -> WordBatch {
     }
 }
 
-fn assert_close(found: &[f64], expected: &[f64], what: &str) {
+pub(crate) fn assert_close(found: &[f64], expected: &[f64], what: &str) {
     assert_eq!(found.len(), expected.len(), "{what}");
     let largest = expected.iter().fold(1e-3, |max: f64, &x| max.max(x.abs()));
     for (place, (found, expected)) in found.iter().zip(expected).enumerate() {
@@ -196,7 +198,7 @@ fn assert_close(found: &[f64], expected: &[f64], what: &str) {
     }
 }
 
-fn doubles(tensor: &Tensor) -> Vec<f64> {
+pub(crate) fn doubles(tensor: &Tensor) -> Vec<f64> {
     tensor
         .to_kind(Kind::Double)
         .flatten(0, -1)
@@ -251,7 +253,7 @@ fn losses_and_gradients_equal_pytorch_whatever_the_chunk_of_labels() {
 }
 
 /// A step of a single batch.
-fn step(scale: f64) -> StepPart<'static> {
+pub(crate) fn step(scale: f64) -> StepPart<'static> {
     StepPart {
         scale,
         seed: 0,
@@ -261,7 +263,7 @@ fn step(scale: f64) -> StepPart<'static> {
 }
 
 /// The gradient of a whole table from that of some rows.
-fn whole(rows: &TableRows, values: &Tensor) -> Vec<f64> {
+pub(crate) fn whole(rows: &TableRows, values: &Tensor) -> Vec<f64> {
     let mut gradient = values.zeros_like();
     doubles(&gradient.index_copy_(0, &rows.rows, &rows.leaf.grad()))
 }

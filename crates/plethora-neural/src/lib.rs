@@ -6,6 +6,7 @@
 
 mod adaptive_config;
 mod batch;
+mod clustered_attention_config;
 mod config;
 mod device;
 mod encoder;
@@ -15,6 +16,7 @@ mod golden;
 mod guard;
 mod head;
 mod memory_need;
+mod network_head;
 pub mod parameters;
 mod piece_batch;
 mod piece_config;
@@ -32,6 +34,7 @@ mod word_config;
 mod word_network;
 
 pub use adaptive_config::{AdaptiveConfig, Projection, Roots, TailLoss};
+pub use clustered_attention_config::{ClusteredAttentionConfig, DiscriminatorConfig, LabelContext};
 pub use config::NeuralConfig;
 pub use device::Device;
 pub use error::{Error, Result};

@@ -12,6 +12,10 @@ const COPIES_OF_STATES: usize = 14;
 /// Copies of an attention map and of what comes out of it: scores, softmax and their gradients.
 const COPIES_OF_MAP: usize = 4;
 
+/// Copies of the label rows of a batch: values, gradients, those of a chunk, and what the optimizer
+/// makes of them.
+const COPIES_OF_ROWS: usize = 6;
+
 /// Bytes that training the network takes at most, about: the weights with all that is kept of them,
 /// and one batch of the longest documents.
 pub(crate) fn memory_need(network: &WordNetwork, config: &WordConfig, device: Device) -> u64 {
@@ -24,10 +28,13 @@ pub(crate) fn memory_need(network: &WordNetwork, config: &WordConfig, device: De
         EncoderConfig::Cnn(cnn) => config.vectors.width + cnn.windows.len() * cnn.filters,
     };
     let map = match &config.head {
-        HeadConfig::Attention(_) => network.map_size(train.batch_size, config.words.max_length),
+        HeadConfig::Attention(_) | HeadConfig::ClusteredAttention(_) => {
+            network.map_size(train.batch_size, config.words.max_length)
+        }
         HeadConfig::AllLabels(_) => 0,
     };
-    let scores = train.batch_size * network.num_labels() * 4 * 4;
+    let scores = train.batch_size * network.num_scored() * 4 * 4;
     let activations = (places * states * COPIES_OF_STATES + map * COPIES_OF_MAP) * bytes;
-    weights + (activations + scores) as u64
+    let rows = network.num_row_values(train.batch_size) * COPIES_OF_ROWS * 4;
+    weights + (activations + scores + rows) as u64
 }

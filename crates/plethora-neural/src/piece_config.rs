@@ -181,10 +181,7 @@ impl PieceConfig {
 
     /// Clusters whose labels are ranked in prediction, where the clustered form is used.
     pub(crate) fn predict_beam(&self) -> usize {
-        match self.clusters.predict_beam {
-            0 => self.clusters.beam,
-            beam => beam,
-        }
+        self.clusters.predict_beam()
     }
 }
 
@@ -231,7 +228,15 @@ impl PieceHeadConfig {
 }
 
 impl ClustersConfig {
-    fn validate(&self) -> Result<()> {
+    /// Clusters whose labels are ranked in prediction.
+    pub(crate) fn predict_beam(&self) -> usize {
+        match self.predict_beam {
+            0 => self.beam,
+            beam => beam,
+        }
+    }
+
+    pub(crate) fn validate(&self) -> Result<()> {
         check(
             (1..=100).contains(&self.num_clusterings),
             "clusters.num_clusterings",

@@ -1,7 +1,7 @@
 //! The compiled-in settings of each neural system, and named changes of them.
 
 /// Names and texts of the recipes. A new neural system is one more file here.
-pub const RECIPES: [(&str, &str); 6] = [
+pub const RECIPES: [(&str, &str); 7] = [
     (
         "attentionxml",
         include_str!("../../../recipes/attentionxml.toml"),
@@ -17,6 +17,10 @@ pub const RECIPES: [(&str, &str); 6] = [
         "aplc-xlnet",
         include_str!("../../../recipes/aplc-xlnet.toml"),
     ),
+    (
+        "lightattention",
+        include_str!("../../../recipes/lightattention.toml"),
+    ),
 ];
 
 /// The systems that read pieces; all others read words.
@@ -24,7 +28,7 @@ pub(crate) const PIECE_SYSTEMS: [&str; 2] = ["lightxml", "aplc-xlnet"];
 
 /// System, name and text of the presets: TOML documents with the settings that differ from the
 /// system's recipe.
-pub const PRESETS: [(&str, &str, &str); 15] = [
+pub const PRESETS: [(&str, &str, &str); 18] = [
     (
         "attentionxml",
         "paper-medium",
@@ -99,6 +103,21 @@ pub const PRESETS: [(&str, &str, &str); 15] = [
         "aplc-xlnet",
         "quick",
         include_str!("../../../recipes/presets/aplc-xlnet-quick.toml"),
+    ),
+    (
+        "lightattention",
+        "paper-eurlex",
+        include_str!("../../../recipes/presets/lightattention-paper-eurlex.toml"),
+    ),
+    (
+        "lightattention",
+        "paper-wiki10",
+        include_str!("../../../recipes/presets/lightattention-paper-wiki10.toml"),
+    ),
+    (
+        "lightattention",
+        "paper-amazoncat",
+        include_str!("../../../recipes/presets/lightattention-paper-amazoncat.toml"),
     ),
 ];
 

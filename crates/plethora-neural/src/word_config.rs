@@ -5,6 +5,8 @@ use plethora_core::tree::TreeConfig;
 use plethora_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
+use crate::clustered_attention_config::ClusteredAttentionConfig;
+use crate::piece_config::ClustersConfig;
 use crate::recipe::recipe;
 use crate::train::TrainConfig;
 
@@ -27,6 +29,9 @@ pub struct WordConfig {
     /// The label tree, where one level after another is trained.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plt: Option<PltConfig>,
+    /// The groups of labels that a head with clusters chooses from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clusters: Option<Box<ClustersConfig>>,
     /// How the weights are found.
     pub train: TrainConfig,
 }
@@ -107,6 +112,8 @@ pub enum HeadConfig {
     Attention(AttentionConfig),
     /// One document vector for all labels; states are pooled by their maximum.
     AllLabels(AllLabelsConfig),
+    /// Clusters of labels attend first, the labels of the best ones then.
+    ClusteredAttention(ClusteredAttentionConfig),
 }
 
 /// Multi-label attention.
@@ -183,7 +190,10 @@ impl WordConfig {
         check(
             !matches!(
                 (&self.encoder, &self.head),
-                (EncoderConfig::Cnn(_), HeadConfig::Attention(_))
+                (
+                    EncoderConfig::Cnn(_),
+                    HeadConfig::Attention(_) | HeadConfig::ClusteredAttention(_)
+                )
             ),
             "head.kind",
             "must be all-labels with convolutions: they leave no states to attend to",
@@ -196,7 +206,36 @@ impl WordConfig {
             )?;
             plt.validate()?;
         }
+        self.validate_clusters()?;
         self.train.validate().map_err(|error| below("train", error))
+    }
+
+    fn validate_clusters(&self) -> Result<()> {
+        let needs_clusters = matches!(self.head, HeadConfig::ClusteredAttention(_));
+        let Some(clusters) = &self.clusters else {
+            return check(!needs_clusters, "clusters", "is missing");
+        };
+        check(
+            needs_clusters,
+            "clusters",
+            "needs the clustered-attention head",
+        )?;
+        check(clusters.beam >= 1, "clusters.beam", "must be at least 1")?;
+        clusters.validate()
+    }
+
+    /// Trees or clusterings, each with networks of its own, whose scores are averaged.
+    pub(crate) fn num_trees(&self) -> usize {
+        let of_clusters = self.clusters.as_ref().map(|one| one.num_clusterings);
+        let of_trees = self.plt.as_ref().map(|plt| plt.num_trees);
+        of_trees.or(of_clusters).unwrap_or(1)
+    }
+
+    /// Nodes or clusters that are gone on with in prediction.
+    pub(crate) fn predict_beam(&self) -> usize {
+        let of_clusters = self.clusters.as_ref().map(|one| one.predict_beam());
+        let of_trees = self.plt.as_ref().map(|plt| plt.beam);
+        of_trees.or(of_clusters).unwrap_or(1)
     }
 }
 
@@ -228,30 +267,26 @@ impl EncoderConfig {
 
 impl HeadConfig {
     fn validate(&self) -> Result<()> {
-        let layers = match self {
-            Self::Attention(attention) => {
-                check(
-                    !attention.layers.is_empty(),
-                    "head.layers",
-                    "must name at least one layer",
-                )?;
-                check(
-                    attention.start_spread >= 0.0 && attention.start_spread.is_finite(),
-                    "head.start_spread",
-                    "must be a number from 0",
-                )?;
-                &attention.layers
-            }
+        match self {
+            Self::Attention(attention) => attention.validate(),
             Self::AllLabels(all) => {
                 check_share(all.dropout, "head.dropout")?;
-                &all.layers
+                check_layers(&all.layers, "head.layers")
             }
-        };
+            Self::ClusteredAttention(clustered) => clustered.validate(),
+        }
+    }
+}
+
+impl AttentionConfig {
+    pub(crate) fn validate(&self) -> Result<()> {
         check(
-            layers.iter().all(|width| (1..=65_536).contains(width)),
+            !self.layers.is_empty(),
             "head.layers",
-            "must be widths from 1 to 65536",
-        )
+            "must name at least one layer",
+        )?;
+        check_spread(self.start_spread, "head.start_spread")?;
+        check_layers(&self.layers, "head.layers")
     }
 }
 
@@ -286,6 +321,22 @@ pub(crate) fn check_share(value: f64, key: &str) -> Result<()> {
         (0.0..1.0).contains(&value),
         key,
         "must be a number from 0 to below 1",
+    )
+}
+
+pub(crate) fn check_layers(layers: &[usize], key: &str) -> Result<()> {
+    check(
+        layers.iter().all(|width| (1..=65_536).contains(width)),
+        key,
+        "must be widths from 1 to 65536",
+    )
+}
+
+pub(crate) fn check_spread(value: f64, key: &str) -> Result<()> {
+    check(
+        value >= 0.0 && value.is_finite(),
+        key,
+        "must be a number from 0",
     )
 }
 

@@ -3,8 +3,11 @@
 use tch::{Device, Kind, Tensor};
 
 use crate::batch::{Targets, WordBatch};
-use crate::encoder::{Encoder, WordVectors};
-use crate::head::{Head, HeadInput, LabelFacts, Scored};
+use crate::encoder::{Encoded, Encoder, WordVectors};
+use crate::head::{
+    Clusters, Head, HeadInput, LabelFacts, LabelPlaces, Ranked, Scored, StatesInput,
+};
+use crate::network_head::NetworkHead;
 use crate::parameters::{DenseParametersBuilder, Parameters, RowTable, TableRows};
 use crate::precision::compute_kind;
 use crate::start::Start;
@@ -15,14 +18,14 @@ use crate::{Result, guard};
 /// The table of word vectors among the tables of the parameters.
 const WORD_TABLE: usize = 0;
 /// The table of label rows, where labels are candidates.
-const LABEL_TABLE: usize = 1;
+pub(crate) const LABEL_TABLE: usize = 1;
 
 /// Words in, scores of labels out.
 #[derive(Debug)]
 pub(crate) struct WordNetwork {
     parameters: Parameters,
     encoder: Encoder,
-    head: Head,
+    head: NetworkHead,
     num_labels: i64,
     device: Device,
     kind: Kind,
@@ -37,6 +40,8 @@ pub(crate) struct NetworkSetup<'a> {
     pub(crate) labels: LabelFacts<'a>,
     /// True where each document brings labels to choose from.
     pub(crate) has_candidates: bool,
+    /// The groups of labels and the documents of each, where the head has clusters.
+    pub(crate) clusters: Option<(&'a Clusters, LabelFacts<'a>)>,
     pub(crate) device: Device,
     pub(crate) start: Start,
 }
@@ -51,17 +56,7 @@ impl WordNetwork {
             &mut builder,
             setup.start.named("encoder"),
         );
-        let (mut head, label_rows) = Head::new(
-            &config.head,
-            encoder.width(),
-            &setup.labels,
-            setup.has_candidates,
-            &mut builder,
-            setup.start.named("head"),
-        );
-        if let Head::Attention(attention) = &mut head {
-            attention.set_chunk(config.train.label_chunk);
-        }
+        let (head, label_rows) = NetworkHead::new(setup, encoder.width(), &mut builder);
         let is_trained = config.vectors.trained;
         let device = setup.device;
         let mut tables = vec![RowTable::new(
@@ -94,11 +89,14 @@ impl WordNetwork {
     pub(crate) fn logits(&self, batch: &WordBatch) -> Result<Tensor> {
         guard::guarded(|| {
             tch::no_grad(|| {
+                let NetworkHead::Labels(head) = &self.head else {
+                    unreachable!("networks with clusters rank by themselves");
+                };
                 let rows = self.gather(batch);
                 let on_device = OnDevice::new(batch, &rows, self.device);
                 let input = self.read(batch, &rows, &on_device, false);
                 let scored = on_device.scored(&rows);
-                let logits = self.head.logits(&input, &scored);
+                let logits = head.logits(&input, &scored);
                 Ok(match &on_device.candidates {
                     Some((_, filled)) => logits.masked_fill(&filled.eq(0.0), f64::NEG_INFINITY),
                     None => logits,
@@ -117,10 +115,62 @@ impl WordNetwork {
                 let rows = vec![self.words(batch)];
                 let on_device = OnDevice::new(batch, &rows, self.device);
                 let input = self.read(batch, &rows, &on_device, false);
-                let table = self.parameters.tables.get(LABEL_TABLE);
-                Ok(self.head.attention(&input, table, label))
+                Ok(match &self.head {
+                    NetworkHead::Labels(head) => {
+                        let table = self.parameters.tables.get(LABEL_TABLE);
+                        head.attention(&input, table, label)
+                    }
+                    NetworkHead::Clustered(head) => {
+                        Some(head.attention(&self.states_input(&input), label))
+                    }
+                })
             })
         })
+    }
+
+    /// The best `keep` labels of each document through its best `beam` clusters; absent where the
+    /// network has no clusters.
+    pub(crate) fn rank(
+        &self,
+        batch: &WordBatch,
+        beam: usize,
+        keep: usize,
+    ) -> Result<Option<Ranked>> {
+        let NetworkHead::Clustered(head) = &self.head else {
+            return Ok(None);
+        };
+        guard::guarded(|| {
+            tch::no_grad(|| {
+                let rows = vec![self.words(batch)];
+                let on_device = OnDevice::new(batch, &rows, self.device);
+                let input = self.read(batch, &rows, &on_device, false);
+                Ok(Some(head.rank(&self.states_input(&input), beam, keep)))
+            })
+        })
+    }
+
+    /// What a head with clusters says of a batch with targets.
+    #[cfg(test)]
+    pub(crate) fn clustered_logits(&self, batch: &WordBatch) -> crate::head::Said {
+        let NetworkHead::Clustered(head) = &self.head else {
+            panic!("the head has no clusters");
+        };
+        let rows = vec![self.words(batch)];
+        let on_device = OnDevice::new(batch, &rows, self.device);
+        let input = self.read(batch, &rows, &on_device, false);
+        let places = self.label_places(batch);
+        head.said(&self.states_input(&input), &places, self.loss)
+    }
+
+    fn states_input<'a>(&'a self, input: &'a HeadInput<'a>) -> StatesInput<'a> {
+        let Encoded::States(states) = &input.encoded else {
+            unreachable!("settings with attention and no states are refused");
+        };
+        StatesInput {
+            head: input,
+            states,
+            table: &self.parameters.tables[LABEL_TABLE],
+        }
     }
 
     pub(crate) fn is_on_gpu(&self) -> bool {
@@ -132,20 +182,36 @@ impl WordNetwork {
         self.kind.elt_size_in_bytes()
     }
 
-    pub(crate) fn num_labels(&self) -> usize {
-        self.num_labels as usize
-    }
-
     /// Numbers that the head makes at a time of a batch of so many documents and words.
     pub(crate) fn map_size(&self, num_documents: usize, num_words: usize) -> usize {
-        match &self.head {
-            Head::Attention(head) => {
-                let batch = (num_documents as i64, num_words as i64);
-                let chunk = head.chunk_length(batch, self.num_labels, self.device);
-                let per_label = batch.0 * batch.1.max(head.numbers_per_label());
-                (chunk.min(self.num_labels) * per_label) as usize
+        let (documents, words) = (num_documents as i64, num_words as i64);
+        let size = match &self.head {
+            NetworkHead::Labels(Head::Attention(head)) => {
+                head.map_size((documents, words), self.num_labels, self.device)
             }
-            Head::AllLabels(_) => 0,
+            NetworkHead::Labels(Head::AllLabels(_)) => 0,
+            NetworkHead::Clustered(head) => head.map_size(documents, words, self.device),
+        };
+        size as usize
+    }
+
+    /// Numbers in the label rows that a training batch of so many documents takes from their table
+    /// at most. What networks take whose batches bring the candidates is part of their map.
+    pub(crate) fn num_row_values(&self, num_documents: usize) -> usize {
+        match &self.head {
+            NetworkHead::Labels(_) => 0,
+            NetworkHead::Clustered(head) => {
+                let width = self.parameters.tables[LABEL_TABLE].values().size()[1];
+                (head.num_rows(num_documents as i64) * width) as usize
+            }
+        }
+    }
+
+    /// Labels or clusters that a document of a training batch is compared with at most.
+    pub(crate) fn num_scored(&self) -> usize {
+        match &self.head {
+            NetworkHead::Labels(_) => self.num_labels as usize,
+            NetworkHead::Clustered(head) => head.num_scored() as usize,
         }
     }
 
@@ -211,18 +277,21 @@ impl WordNetwork {
     /// documents x labels or candidates: ones and zeros.
     fn targets(&self, batch: &WordBatch) -> Tensor {
         match &batch.targets {
-            Some(Targets::Places { documents, labels }) => {
+            Some(Targets::Places(places)) => {
                 let shape = [batch.num_documents(), self.num_labels];
-                let mut targets = Tensor::zeros(shape, (Kind::Float, self.device));
-                let places = [
-                    Some(documents.to_device(self.device)),
-                    Some(labels.to_device(self.device)),
-                ];
-                let one = Tensor::ones([1], (Kind::Float, self.device));
-                targets.index_put_(&places, &one, false)
+                let blank = Tensor::zeros(shape, (Kind::Float, self.device));
+                places.to_device(self.device).matrix(&blank)
             }
             Some(Targets::OfCandidates(truth)) => truth.to_device(self.device),
             None => unreachable!("batches to learn from have targets"),
+        }
+    }
+
+    /// The true labels of a batch, where it brings no candidates.
+    fn label_places(&self, batch: &WordBatch) -> LabelPlaces {
+        match &batch.targets {
+            Some(Targets::Places(places)) => places.to_device(self.device),
+            _ => unreachable!("batches to learn from have targets of all labels"),
         }
     }
 }
@@ -236,16 +305,26 @@ impl Network for WordNetwork {
 
     fn learn(&self, batch: &WordBatch, step: &StepPart<'_>) -> Result<Learnt> {
         guard::guarded(|| {
-            let rows = self.gather(batch);
+            let mut rows = self.gather(batch);
             let on_device = OnDevice::new(batch, &rows, self.device);
             let input = self.read(batch, &rows, &on_device, true);
+            let head = match &self.head {
+                NetworkHead::Labels(head) => head,
+                NetworkHead::Clustered(head) => {
+                    let places = self.label_places(batch);
+                    let input = self.states_input(&input);
+                    let mut learnt = head.learn(&input, &places, self.loss, step.scale);
+                    rows.append(&mut learnt.rows);
+                    return Ok(Learnt { rows, ..learnt });
+                }
+            };
             let targets = self.targets(batch);
             let share = match self.loss {
                 LossScale::Sum => 1.0 / batch.num_documents() as f64,
                 LossScale::Mean => 1.0 / targets.numel() as f64,
             };
             let scored = on_device.scored(&rows);
-            let sum = (self.head).learn(&input, &scored, &targets, step.scale * share);
+            let sum = head.learn(&input, &scored, &targets, step.scale * share);
             let loss = sum * share;
             Ok(Learnt { loss, rows })
         })

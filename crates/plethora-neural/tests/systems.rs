@@ -1,6 +1,9 @@
 //! Whole systems on a small catalogue: training, ranking, saving, going on.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "systems/lightattention.rs"]
+mod lightattention;
+
 use plethora_core::artifact::{ModelReader, ModelWriter, WorkFolder};
 use plethora_core::corpus::catalogue::{Catalogue, CatalogueConfig};
 use plethora_core::corpus::{Content, Document};
@@ -55,7 +58,15 @@ fn small(system: &str) -> WordConfig {
     } else {
         set("encoder.hidden", 12.into());
     }
-    set("head.layers", vec![16].into());
+    if system == "lightattention" {
+        set("head.generator.layers", vec![16].into());
+        set("head.discriminator.layers", vec![16].into());
+        set("clusters.tree.max_leaf", 20.into());
+        set("clusters.num_clusterings", 2.into());
+        set("clusters.beam", 4.into());
+    } else {
+        set("head.layers", vec![16].into());
+    }
     if system == "attentionxml-plt" {
         set("plt.lower_epochs", 2.into());
         set("plt.tree.branching", 4.into());
@@ -161,7 +172,7 @@ fn trains_ranks_and_comes_back(system: &str) {
 
     let text = "Roman coins and harbours";
     let attention = opened.attention(text, LabelId(0)).unwrap();
-    assert_eq!(attention.is_some(), system.starts_with("attention"));
+    assert_eq!(attention.is_some(), system.contains("attention"));
     if let Some(weights) = attention {
         assert_eq!(&text[weights[1].0.clone()], "coins");
         let sum: f32 = weights.iter().map(|(_, weight)| weight).sum();
@@ -177,6 +188,11 @@ fn attentionxml_trains_ranks_and_comes_back_from_its_folder() {
 #[test]
 fn attentionxml_plt_trains_ranks_and_comes_back_from_its_folder() {
     trains_ranks_and_comes_back("attentionxml-plt");
+}
+
+#[test]
+fn lightattention_trains_ranks_and_comes_back_from_its_folder() {
+    trains_ranks_and_comes_back("lightattention");
 }
 
 #[test]

@@ -171,6 +171,16 @@ fn networks(config: &WordConfig, size: TrainingSize) -> Vec<Network<'_>> {
         epochs,
     };
     let epochs = config.train.epochs as f64;
+    if let Some(clusters) = &config.clusters {
+        let num_clusters = (num_labels / clusters.tree.max_leaf as f64).ceil();
+        let num_candidates = (clusters.beam as f64 * num_labels / num_clusters).min(num_labels);
+        let epochs = epochs * clusters.num_clusterings as f64;
+        return vec![network(
+            num_clusters + num_candidates,
+            num_clusters + num_labels,
+            epochs,
+        )];
+    }
     let Some(plt) = &config.plt else {
         return vec![network(num_labels, num_labels, epochs)];
     };
@@ -200,10 +210,14 @@ impl Network<'_> {
                 2.0 * self.length * self.state_width()
                     + weights_of(self.state_width(), &head.layers)
             }
+            HeadConfig::ClusteredAttention(head) => {
+                2.0 * self.length * self.state_width()
+                    + weights_of(self.state_width(), &head.discriminator.layers)
+            }
             HeadConfig::AllLabels(head) => last_width(self.state_width(), &head.layers),
         };
         let shared = match &self.config.head {
-            HeadConfig::Attention(_) => 0.0,
+            HeadConfig::Attention(_) | HeadConfig::ClusteredAttention(_) => 0.0,
             HeadConfig::AllLabels(head) => weights_of(self.state_width(), &head.layers),
         };
         PASSES
@@ -246,6 +260,9 @@ impl Network<'_> {
             .min(self.config.words.max_vocabulary as u64) as f64;
         let per_output = match &self.config.head {
             HeadConfig::Attention(_) => self.state_width(),
+            HeadConfig::ClusteredAttention(head) => {
+                self.state_width() + last_width(0.0, &head.discriminator.layers)
+            }
             HeadConfig::AllLabels(head) => last_width(self.state_width(), &head.layers),
         };
         num_words * self.config.vectors.width as f64
@@ -260,7 +277,7 @@ impl Network<'_> {
             EncoderConfig::Cnn(cnn) => (cnn.windows.len() * cnn.filters) as f64,
         };
         let attention = match &self.config.head {
-            HeadConfig::Attention(_) => ATTENTION_BYTES,
+            HeadConfig::Attention(_) | HeadConfig::ClusteredAttention(_) => ATTENTION_BYTES,
             HeadConfig::AllLabels(_) => 0.0,
         };
         let kept = self.config.train.batch_size as f64 * self.length * state * KEPT_PER_STATE;
@@ -303,6 +320,7 @@ mod tests {
                 .cpu_seconds
         };
         assert!(seconds(400_000, "attentionxml-plt") < seconds(400_000, "attentionxml") / 10.0);
+        assert!(seconds(400_000, "lightattention") < seconds(400_000, "attentionxml") / 10.0);
         assert!(seconds(4000, "xml-cnn") < seconds(4000, "attentionxml"));
     }
 }

@@ -1,7 +1,7 @@
 //! The ranges of each system's recipe, compiled in.
 
 /// Systems and their ranges. A system's are one more file here.
-const RANGES: [(&str, &str); 10] = [
+const RANGES: [(&str, &str); 11] = [
     (
         "wide-tree",
         include_str!("../../../../recipes/ranges/wide-tree.toml"),
@@ -37,6 +37,10 @@ const RANGES: [(&str, &str); 10] = [
     (
         "lightxml",
         include_str!("../../../../recipes/ranges/lightxml.toml"),
+    ),
+    (
+        "lightattention",
+        include_str!("../../../../recipes/ranges/lightattention.toml"),
     ),
     (
         "aplc-xlnet",

@@ -222,7 +222,12 @@ mod tests {
             let optional = (table.kinds.keys()).filter(|key| key.ends_with("max_features"));
             let has_features = !matches!(
                 system,
-                "attentionxml" | "xml-rnn" | "xml-cnn" | "lightxml" | "aplc-xlnet"
+                "attentionxml"
+                    | "xml-rnn"
+                    | "xml-cnn"
+                    | "lightxml"
+                    | "aplc-xlnet"
+                    | "lightattention"
             );
             assert_eq!(optional.count(), usize::from(has_features), "{system}");
         }

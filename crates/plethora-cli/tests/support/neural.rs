@@ -30,6 +30,24 @@ const SMALL_WORDS: [&str; 6] = [
     "head.layers=16",
 ];
 
+/// The same for attention with clusters, of few labels, so that there are several.
+const SMALL_CLUSTERED_WORDS: [&str; 14] = [
+    "--set",
+    "vectors.width=16",
+    "--set",
+    "words.max_length=40",
+    "--set",
+    "encoder.hidden=16",
+    "--set",
+    "head.generator.layers=16",
+    "--set",
+    "head.discriminator.layers=16",
+    "--set",
+    "clusters.tree.max_leaf=8",
+    "--set",
+    "clusters.beam=4",
+];
+
 /// Of a small encoder, what it can.
 const SMALL_PIECES: [&str; 6] = [
     "--encoder",
@@ -72,6 +90,7 @@ fn small(system: &str) -> Vec<&'static str> {
             &["--set", "encoder.hidden=16"],
             &["--set", "plt.tree.max_leaf=8", "--beam", "4"],
         ]),
+        "lightattention" => SMALL_CLUSTERED_WORDS.to_vec(),
         _ => join(&[&SMALL_WORDS, &["--set", "encoder.hidden=16"]]),
     }
 }

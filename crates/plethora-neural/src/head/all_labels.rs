@@ -29,7 +29,7 @@ impl AllLabels {
         builder: &mut DenseParametersBuilder,
         start: Start,
     ) -> Self {
-        let layers = Layer::stack(&config.layers, width, builder, start);
+        let layers = Layer::stack("head", &config.layers, width, builder, start);
         let last = config.layers.last().copied().unwrap_or(width) as i64;
         let shape = [labels.train_counts.len() as i64, last];
         // At zero every label starts with its log-odds. Random outputs would first of all silence the

@@ -7,7 +7,10 @@
 
 use tch::{Device, Kind, Reduction, Tensor};
 
+use super::attention_form::AttentionForm;
+use super::clustered::Activation;
 use super::layers::Layer;
+use super::vector_input::send_back;
 use super::{HeadInput, LabelFacts, Scored};
 use crate::parameters::{DenseParameters, DenseParametersBuilder, ParameterId, RowTable};
 use crate::start::Start;
@@ -24,13 +27,14 @@ const MAP_SIZE_CPU: i64 = 1 << 21;
 #[derive(Debug)]
 pub(crate) struct Attention {
     config: AttentionConfig,
+    activation: Activation,
     /// Width of a state.
     width: i64,
     /// labels x row width, where all labels are scored; else the rows are a table's.
     labels: Option<ParameterId>,
     num_labels: i64,
     layers: Vec<Layer>,
-    output: Layer,
+    output: Option<Layer>,
     /// Labels computed together; 0 chooses.
     chunk: i64,
 }
@@ -56,27 +60,47 @@ struct Read<'a> {
     barrier: Option<Tensor>,
 }
 
+/// What labels are to be learnt of a batch.
+pub(crate) struct Lesson<'a> {
+    pub(crate) scored: &'a Scored<'a>,
+    /// documents x labels or candidates.
+    pub(crate) targets: &'a Tensor,
+    /// What gradients are multiplied by.
+    pub(crate) scale: f64,
+}
+
+/// What a head found in a batch, before the encoder knows of it.
+pub(crate) struct LearntApart {
+    /// Summed over documents and labels, without the scale.
+    pub(crate) loss: Tensor,
+    /// What the head made of the encoder's states, with gradients for [`send_back`].
+    pub(crate) back: Vec<(Tensor, Tensor)>,
+}
+
 impl Attention {
     pub(crate) fn new(
-        config: AttentionConfig,
+        form: AttentionForm,
         width: usize,
         labels: &LabelFacts<'_>,
-        has_candidates: bool,
         builder: &mut DenseParametersBuilder,
         start: Start,
     ) -> (Self, Option<Tensor>) {
-        let rows = label_rows(&config, width, labels, start);
-        let layers = Layer::stack(&config.layers, width, builder, start);
+        let rows = form.first_rows(width, labels, start);
+        let AttentionForm { name, config, .. } = form;
+        let layers = Layer::stack(name, &config.layers, width, builder, start);
         let last = *config.layers.last().expect("validated: there is a layer");
-        let output = Layer::new("head.output", last, 1, builder, start);
+        let output = (form.has_shared_output)
+            .then(|| Layer::new(&format!("{name}.output"), last, 1, builder, start));
         let num_labels = labels.train_counts.len() as i64;
-        let (labels, table) = if has_candidates {
+        let (labels, table) = if form.has_candidates {
             (None, Some(rows))
         } else {
-            (Some(builder.add_label_matrix("head.labels", rows)), None)
+            let labels = builder.add_label_matrix(format!("{name}.labels"), rows);
+            (Some(labels), None)
         };
         let head = Self {
             config,
+            activation: form.activation,
             width: width as i64,
             labels,
             num_labels,
@@ -92,17 +116,31 @@ impl Attention {
         self.chunk = chunk as i64;
     }
 
-    /// See [`Head::learn`](super::Head::learn). Each chunk of labels goes forward and backward on
-    /// its own, so that only one attention map is in memory: the gradients of the states are
-    /// gathered over the chunks and sent through the encoder once.
+    /// See [`Head::learn`](super::Head::learn).
     pub(crate) fn learn(
         &self,
         input: &HeadInput<'_>,
         states: &Tensor,
-        scored: &Scored<'_>,
-        targets: &Tensor,
-        scale: f64,
+        lesson: &Lesson<'_>,
     ) -> Tensor {
+        let learnt = self.learn_apart(input, states, lesson, |_| {});
+        send_back(&learnt.back);
+        learnt.loss
+    }
+
+    /// Learns without the encoder. Each chunk of labels goes forward and backward on its own, so
+    /// that only one attention map is in memory: the gradients of the states are gathered over the
+    /// chunks, to be sent through the encoder once. `see` gets the logits of each chunk.
+    pub(crate) fn learn_apart(
+        &self,
+        input: &HeadInput<'_>,
+        states: &Tensor,
+        lesson: &Lesson<'_>,
+        mut see: impl FnMut(&Tensor),
+    ) -> LearntApart {
+        let Lesson {
+            scored, targets, ..
+        } = lesson;
         let values = self.layers[0].product(input.parameters, states);
         let leaf = |tensor: &Tensor| tensor.detach().set_requires_grad(true);
         let read = Read {
@@ -116,15 +154,39 @@ impl Attention {
             let rows = self.leaf_rows(&read, scored, start, length);
             let logits = self.chunk_logits(&read, &rows.rows).to_kind(Kind::Float);
             let loss = chunk_loss(&logits, targets, scored, start, length);
-            (&loss * scale).backward();
+            (&loss * lesson.scale).backward();
             rows.add_gradient();
+            see(&logits.detach());
             let _ = total.shallow_clone().g_add_(&loss.detach());
         }
-        // The derivative of this sum by the states is the gathered gradient.
-        let through = (states * read.states.grad()).sum(Kind::Float)
-            + (&values * read.values.grad()).sum(Kind::Float);
-        through.backward();
-        total
+        LearntApart {
+            loss: total,
+            back: vec![
+                (states.shallow_clone(), read.states.grad()),
+                (values, read.values.grad()),
+            ],
+        }
+    }
+
+    /// What some labels find in each document: the mean of its states by their attention. For
+    /// heads whose labels are a parameter.
+    ///
+    /// # Shapes
+    /// From documents x labels, numbers of labels, to documents x labels x width of the states.
+    pub(crate) fn contexts(
+        &self,
+        input: &HeadInput<'_>,
+        states: &Tensor,
+        labels: &Tensor,
+    ) -> Tensor {
+        let Some(id) = self.labels else {
+            unreachable!("contexts are asked of labels that are a parameter");
+        };
+        let all = input.parameters.get(id).narrow(1, 0, self.width);
+        let rows = candidate_rows(&all, labels, 0, labels.size()[1], states.kind());
+        let barrier = barrier(input.mask, states.kind());
+        let map = self.map(states, barrier.as_ref(), &LabelRows::OfDocuments(rows));
+        map.bmm(states)
     }
 
     /// See [`Head::logits`](super::Head::logits).
@@ -164,7 +226,9 @@ impl Attention {
             (None, None) => unreachable!("labels are a parameter or a table"),
         };
         let rows = LabelRows::Shared(all.narrow(0, i64::from(label), 1).to_kind(states.kind()));
-        self.map(&read, &rows).select(1, 0).to_kind(Kind::Float)
+        self.map(&read.states, read.barrier.as_ref(), &rows)
+            .select(1, 0)
+            .to_kind(Kind::Float)
     }
 
     fn read<'a>(&self, input: &HeadInput<'a>, states: &Tensor) -> Read<'a> {
@@ -177,7 +241,7 @@ impl Attention {
     }
 
     /// Labels that are computed together at most, for a batch of so many documents and words.
-    pub(crate) fn chunk_length(
+    fn chunk_length(
         &self,
         (num_documents, num_words): (i64, i64),
         num_scored: i64,
@@ -195,14 +259,21 @@ impl Attention {
         (map_size / per_label.max(1)).clamp(64, num_scored.max(64))
     }
 
+    /// Numbers that are made at a time of a batch of so many documents and words.
+    pub(crate) fn map_size(&self, batch: (i64, i64), num_scored: i64, device: Device) -> i64 {
+        let chunk = self.chunk_length(batch, num_scored, device);
+        chunk.min(num_scored) * batch.0 * batch.1.max(self.numbers_per_label())
+    }
+
     /// Numbers that a label makes of a document beside its attention: the widest layer, or the row
     /// that candidates bring along.
-    pub(crate) fn numbers_per_label(&self) -> i64 {
+    fn numbers_per_label(&self) -> i64 {
         let layer = self.config.layers.iter().max().copied().unwrap_or(0) as i64;
         if self.labels.is_some() {
             layer
         } else {
-            layer.max(self.width)
+            let own = if self.config.label_outputs { layer } else { 0 };
+            layer.max(self.width + own)
         }
     }
 
@@ -225,26 +296,24 @@ impl Attention {
     ///
     /// # Shapes
     /// Gives documents x labels x words.
-    fn map(&self, read: &Read<'_>, rows: &LabelRows) -> Tensor {
-        let (num_documents, num_words, _) = read.states.size3().unwrap_or((0, 0, 0));
+    fn map(&self, states: &Tensor, barrier: Option<&Tensor>, rows: &LabelRows) -> Tensor {
+        let (num_documents, num_words, _) = states.size3().unwrap_or((0, 0, 0));
         match rows {
             LabelRows::Shared(rows) => {
                 // One product over all words of all documents, laid out so that the softmax runs
                 // over neighbours in memory.
                 let vectors = rows.narrow(1, 0, self.width);
-                let flat = read.states.view([num_documents * num_words, self.width]);
+                let flat = states.view([num_documents * num_words, self.width]);
                 let scores =
                     vectors
                         .matmul(&flat.transpose(0, 1))
                         .view([-1, num_documents, num_words]);
-                bar(scores, read.barrier.as_ref())
-                    .softmax(-1, None)
-                    .transpose(0, 1)
+                bar(scores, barrier).softmax(-1, None).transpose(0, 1)
             }
             LabelRows::OfDocuments(rows) => {
                 let vectors = rows.narrow(2, 0, self.width);
-                let scores = vectors.bmm(&read.states.transpose(1, 2));
-                let barrier = read.barrier.as_ref().map(|barrier| barrier.unsqueeze(1));
+                let scores = vectors.bmm(&states.transpose(1, 2));
+                let barrier = barrier.map(|barrier| barrier.unsqueeze(1));
                 bar(scores, barrier.as_ref()).softmax(-1, None)
             }
         }
@@ -255,29 +324,32 @@ impl Attention {
     fn chunk_logits(&self, read: &Read<'_>, rows: &LabelRows) -> Tensor {
         let kind = read.states.kind();
         let bias = self.layers[0].bias(read.parameters, kind);
-        let mut hidden = (self.map(read, rows).bmm(&read.values) + bias).relu();
+        let map = self.map(&read.states, read.barrier.as_ref(), rows);
+        let mut hidden = self.activation.apply(map.bmm(&read.values) + bias);
         for layer in &self.layers[1..] {
-            hidden = layer.forward(read.parameters, &hidden).relu();
+            hidden = (self.activation).apply(layer.forward(read.parameters, &hidden));
         }
-        let mut logits = self
-            .output
-            .forward(read.parameters, &hidden)
-            .squeeze_dim(-1);
         let (rows, column_dim) = match rows {
             LabelRows::Shared(rows) => (rows, 1),
             LabelRows::OfDocuments(rows) => (rows, 2),
         };
         let mut column = self.width;
+        let mut parts = Vec::new();
+        if let Some(output) = &self.output {
+            let shared = output.forward(read.parameters, &hidden);
+            parts.push(shared.squeeze_dim(-1));
+        }
         if self.config.label_outputs {
             let last = hidden.size()[2];
             let own = rows.narrow(column_dim, column, last);
-            logits += (&hidden * own).sum_dim_intlist(-1, false, kind);
+            parts.push((&hidden * own).sum_dim_intlist(-1, false, kind));
             column += last;
         }
         if self.config.label_bias {
-            logits += rows.narrow(column_dim, column, 1).squeeze_dim(-1);
+            parts.push(rows.narrow(column_dim, column, 1).squeeze_dim(-1));
         }
-        logits
+        let sum = parts.into_iter().reduce(|sum, part| sum + part);
+        sum.expect("labels share an output or have their own")
     }
 
     fn rows(&self, read: &Read<'_>, scored: &Scored<'_>, start: i64, length: i64) -> LabelRows {
@@ -375,33 +447,4 @@ fn bar(mut scores: Tensor, barrier: Option<&Tensor>) -> Tensor {
         Some(barrier) => scores.g_add_(barrier),
         None => scores,
     }
-}
-
-/// First rows of all labels.
-fn label_rows(
-    config: &AttentionConfig,
-    width: usize,
-    labels: &LabelFacts<'_>,
-    start: Start,
-) -> Tensor {
-    let num_labels = labels.train_counts.len() as i64;
-    let shape = [num_labels, width as i64];
-    let attention = if config.start_spread > 0.0 {
-        start.named("attention").normal(&shape, config.start_spread)
-    } else {
-        start.named("attention").glorot(shape)
-    };
-    let mut columns = vec![attention];
-    if config.label_outputs {
-        // At zero a label starts with the shared output and departs from it as it learns.
-        let last = *config.layers.last().expect("validated: there is a layer") as i64;
-        columns.push(Tensor::zeros(
-            [num_labels, last],
-            (Kind::Float, Device::Cpu),
-        ));
-    }
-    if config.label_bias {
-        columns.push(labels.log_odds().unsqueeze(1));
-    }
-    Tensor::cat(&columns, 1)
 }

@@ -7,9 +7,10 @@
 //! is the product of its own number and its cluster's.
 
 use serde::{Deserialize, Serialize};
-use tch::{Device, Kind, Reduction, Tensor};
+use tch::{Device, Kind, Tensor};
 
 use super::LabelFacts;
+use super::candidates::Recalled;
 use super::clusters::Clusters;
 use super::discriminator::Discriminator;
 use super::vector_input::{LabelPlaces, Ranked, VectorInput, send_back};
@@ -39,6 +40,16 @@ pub enum Activation {
     Sigmoid,
     /// A rectifier.
     Relu,
+}
+
+impl Activation {
+    pub(super) fn apply(self, values: Tensor) -> Tensor {
+        match self {
+            Self::None => values,
+            Self::Sigmoid => values.sigmoid(),
+            Self::Relu => values.relu(),
+        }
+    }
 }
 
 /// When the negatives of a document are chosen.
@@ -158,7 +169,7 @@ impl Clustered {
         {
             let hidden = discriminator.hidden(input, phase);
             let ranked = tch::no_grad(|| {
-                let candidates = discriminator.choose(&recalled, targets, scale);
+                let candidates = discriminator.choice().choose(&recalled, targets, scale);
                 discriminator.learn(input, &hidden.detach(), &candidates, targets, step.scale)
             });
             loss += ranked.loss;
@@ -178,7 +189,6 @@ impl Clustered {
         let keep = (keep as i64).min(self.num_labels);
         let log_scores = self.logits(input).to_kind(Kind::Float).log_sigmoid();
         if let Some(discriminator) = &self.discriminator {
-            let beam = (beam.max(1) as i64).min(self.num_outputs);
             discriminator.rank(input, &log_scores, beam, keep)
         } else {
             let (log_scores, labels) = log_scores.topk(keep, 1, true, true);
@@ -198,41 +208,10 @@ impl Clustered {
 
     /// What the generator says, beside the truth.
     fn recalled(&self, logits: &Tensor, targets: &LabelPlaces) -> Recalled {
-        let logits = logits.detach().to_kind(Kind::Float);
-        let outputs = match &self.discriminator {
-            Some(discriminator) => discriminator.clusters_of(&targets.labels()),
-            None => targets.labels(),
-        };
-        let mut truth = logits.zeros_like();
-        let one = Tensor::ones([1], (Kind::Float, logits.device()));
-        let places = [Some(targets.documents()), Some(outputs.shallow_clone())];
-        let _ = truth.index_put_(&places, &one, false);
-        Recalled {
-            probabilities: logits.sigmoid(),
-            logits,
-            truth,
-            outputs,
+        match &self.discriminator {
+            Some(discriminator) => discriminator.choice().recalled(logits, targets),
+            None => Recalled::new(logits, targets, targets.labels()),
         }
-    }
-}
-
-/// What the generator says of a batch, beside the truth.
-pub(crate) struct Recalled {
-    /// documents x clusters, before the sigmoid.
-    logits: Tensor,
-    /// documents x clusters.
-    pub(crate) probabilities: Tensor,
-    /// documents x clusters: one where a document has a label in the cluster.
-    pub(crate) truth: Tensor,
-    /// The cluster of each positive.
-    pub(crate) outputs: Tensor,
-}
-
-impl Recalled {
-    /// Summed over clusters and documents.
-    fn loss(&self) -> Tensor {
-        let sum = Reduction::Sum;
-        (self.logits).binary_cross_entropy_with_logits::<Tensor>(&self.truth, None, None, sum)
     }
 }
 

@@ -77,6 +77,13 @@ impl Clusters {
         self.labels.row(cluster as usize)
     }
 
+    /// Labels that so many clusters have at most.
+    pub(crate) fn most_labels_of(&self, num_clusters: usize) -> usize {
+        let mut sizes: Vec<usize> = self.labels.rows().map(<[u32]>::len).collect();
+        sizes.sort_unstable_by(|one, other| other.cmp(one));
+        sizes.iter().take(num_clusters).sum()
+    }
+
     /// The cluster of a label.
     pub(crate) fn cluster_of(&self, label: u32) -> u32 {
         self.cluster_of_label[label as usize]
@@ -115,6 +122,10 @@ pub(crate) struct ClusterTensors {
     pub(crate) cluster_of_label: Tensor,
     /// Number of labels of each cluster, as a number to compute with.
     pub(crate) sizes: Tensor,
+    /// The labels of one cluster after the other.
+    grouped: Tensor,
+    /// Where the labels of each cluster begin among those.
+    firsts: Tensor,
 }
 
 impl ClusterTensors {
@@ -125,10 +136,41 @@ impl ClusterTensors {
             .rows()
             .map(|labels| labels.len() as f32)
             .collect();
+        let grouped: Vec<i64> = (clusters.labels.rows().flatten())
+            .map(|&label| i64::from(label))
+            .collect();
+        let mut next = 0;
+        let firsts: Vec<i64> = clusters
+            .labels
+            .rows()
+            .map(|labels| {
+                next += labels.len() as i64;
+                next - labels.len() as i64
+            })
+            .collect();
         Self {
             cluster_of_label: Tensor::from_slice(&numbers.collect::<Vec<_>>()).to_device(device),
             sizes: Tensor::from_slice(&sizes).to_device(device),
+            grouped: Tensor::from_slice(&grouped).to_device(device),
+            firsts: Tensor::from_slice(&firsts).to_device(device),
         }
+    }
+
+    /// The labels of the clusters of each document: a document and a label for each. Waits for the
+    /// device.
+    ///
+    /// # Shapes
+    /// `chosen`: documents x clusters of each, different ones.
+    pub(crate) fn labels_of_each(&self, chosen: &Tensor) -> (Tensor, Tensor) {
+        let per_document = chosen.size()[1];
+        let chosen = chosen.flatten(0, -1);
+        let sizes = self.sizes.index_select(0, &chosen).to_kind(Kind::Int64);
+        let group = Tensor::repeat_interleave(&sizes, None);
+        let before = sizes.cumsum(0, Kind::Int64) - &sizes;
+        let shift = self.firsts.index_select(0, &chosen) - before;
+        let order = Tensor::arange(group.size()[0], (Kind::Int64, group.device()));
+        let labels = (self.grouped).index_select(0, &(order + shift.index_select(0, &group)));
+        (group.divide_scalar_mode(per_document, "floor"), labels)
     }
 
     /// The labels of some clusters, rising. Waits for the device.
@@ -176,6 +218,7 @@ mod tests {
         let groups: Vec<&[u32]> = (0..4).map(|cluster| clusters.labels(cluster)).collect();
         assert_eq!(groups, [&[5][..], &[0, 3], &[2], &[1, 4]]);
         assert_eq!(clusters.cluster_of(4), 3);
+        assert_eq!(clusters.most_labels_of(3), 5);
         let documents: [&[u32]; 3] = [&[0, 3, 5], &[], &[3]];
         assert_eq!(
             clusters.count_documents(documents.into_iter()),
@@ -202,5 +245,10 @@ mod tests {
         let chosen = Tensor::from_slice2(&[[1_i64, 0], [0, 1]]);
         let labels = tensors.labels_of(&[&chosen, &Tensor::from_slice(&[0_i64])]);
         assert_eq!(Vec::<i64>::try_from(labels).unwrap(), [0, 1, 2, 4]);
+        let (documents, labels) =
+            tensors.labels_of_each(&Tensor::from_slice2(&[[1_i64, 2], [0, 1]]));
+        let numbers = |tensor: Tensor| Vec::<i64>::try_from(tensor).unwrap();
+        assert_eq!(numbers(documents), [0, 0, 0, 1, 1, 1, 1]);
+        assert_eq!(numbers(labels), [0, 2, 3, 1, 4, 0, 2]);
     }
 }

@@ -8,16 +8,15 @@
 
 use std::ops::Range;
 
-use tch::{Device, Kind, Tensor};
+use tch::{Kind, Tensor};
 
 use super::bottleneck::Bottleneck;
-use super::clustered::{Activation, ClusteredSetup, Phase, Recalled};
-use super::clusters::{ClusterTensors, Clusters};
+use super::candidates::{Candidates, ClusterChoice, whole_numbers};
+use super::clustered::{Activation, ClusteredSetup, Phase};
 use super::label_chunks::{chunk_limit, label_chunks};
 use super::vector_input::{LabelPlaces, Ranked, VectorInput};
 use crate::parameters::{DenseParametersBuilder, TableRows};
 use crate::start::Start;
-use crate::train::LossScale;
 
 /// Numbers of documents x labels that are computed at a time on a GPU: 512 MiB in 32 bits, of which a
 /// few copies live at a time.
@@ -31,26 +30,10 @@ const MAP_SIZE_CPU: i64 = 1 << 24;
 pub(crate) struct Discriminator {
     bottleneck: Bottleneck,
     activation: Activation,
-    clusters: Clusters,
-    tensors: ClusterTensors,
+    choice: ClusterChoice,
     table: usize,
-    beam: i64,
     /// Labels computed together; 0 chooses.
     pub(super) chunk: i64,
-}
-
-/// The labels that the documents of a batch are ranked among in training: those of the clusters that
-/// the document chose, and its positives.
-pub(crate) struct Candidates {
-    /// All that a document may have as a candidate, rising.
-    pub(super) labels: Tensor,
-    /// documents x clusters: what the loss of a label of the cluster counts; zero where the document
-    /// did not choose it.
-    weights: Tensor,
-    /// What the loss of each positive counts.
-    positive_weights: Tensor,
-    /// The places of the positives among the labels.
-    places: Tensor,
 }
 
 /// What a batch taught the discriminator.
@@ -81,10 +64,8 @@ impl Discriminator {
         let discriminator = Self {
             bottleneck: Bottleneck::new(setup.width, config.bottleneck, builder, start),
             activation: config.activation,
-            clusters: setup.clusters.clone(),
-            tensors: ClusterTensors::new(setup.clusters, setup.device),
+            choice: ClusterChoice::new(setup.clusters, config.beam, setup.device),
             table: setup.table,
-            beam: config.beam.min(setup.clusters.num_clusters()) as i64,
             chunk: 0,
         };
         (discriminator, start.named("labels").glorot(shape))
@@ -100,68 +81,12 @@ impl Discriminator {
             Phase::Joint | Phase::Recall => input.vector.shallow_clone(),
         };
         let hidden = self.bottleneck.forward(&input.parameters.dense, &vector);
-        match self.activation {
-            Activation::None => hidden,
-            Activation::Sigmoid => hidden.sigmoid(),
-            Activation::Relu => hidden.relu(),
-        }
+        self.activation.apply(hidden)
     }
 
-    /// The cluster of each label.
-    pub(super) fn clusters_of(&self, labels: &Tensor) -> Tensor {
-        self.tensors.cluster_of_label.index_select(0, labels)
-    }
-
-    /// Chooses the best clusters of each document, true ones before all others.
-    pub(super) fn choose(
-        &self,
-        recalled: &Recalled,
-        targets: &LabelPlaces,
-        scale: LossScale,
-    ) -> Candidates {
-        // By two, not by one: a false cluster's probability may round to one, a true one's to zero.
-        let scores = &recalled.probabilities + &recalled.truth * 2.0;
-        let (_, chosen) = scores.topk(self.beam, 1, true, false);
-        let (weights, positive_weights) = match scale {
-            LossScale::Sum => {
-                let share = 1.0 / targets.num_documents() as f64;
-                let weights = scores.zeros_like().scatter_value_(1, &chosen, share);
-                let positive_weights = weights.new_full(
-                    recalled.outputs.size(),
-                    share,
-                    (Kind::Float, weights.device()),
-                );
-                (weights, positive_weights)
-            }
-            LossScale::Mean => self.mean_weights(recalled, targets, &chosen),
-        };
-        let labels = self.tensors.labels_of(&[&chosen, &recalled.outputs]);
-        Candidates {
-            places: targets.labels().bucketize(&labels, false, false),
-            labels,
-            weights,
-            positive_weights,
-        }
-    }
-
-    /// Weights by which the loss of a document is the mean over its candidates.
-    fn mean_weights(
-        &self,
-        recalled: &Recalled,
-        targets: &LabelPlaces,
-        chosen: &Tensor,
-    ) -> (Tensor, Tensor) {
-        let documents = targets.documents();
-        let is_chosen = recalled.truth.zeros_like().scatter_value_(1, chosen, 1.0);
-        let sizes = self.tensors.sizes.index_select(0, &chosen.flatten(0, -1));
-        let mut counts = sizes.view_as(chosen).sum_dim_intlist(1, false, Kind::Float);
-        // Positives of clusters that found no room are candidates, too.
-        let places = &documents * is_chosen.size()[1] + &recalled.outputs;
-        let is_beside = 1.0 - is_chosen.view([-1]).index_select(0, &places);
-        let _ = counts.index_add_(0, &documents, &is_beside);
-        let shares = (counts * targets.num_documents() as f64).reciprocal();
-        let positive_weights = shares.index_select(0, &documents);
-        (is_chosen * shares.unsqueeze(1), positive_weights)
+    /// Which clusters and labels a document is compared with.
+    pub(super) fn choice(&self) -> &ClusterChoice {
+        &self.choice
     }
 
     /// The loss of the candidates, and its gradients times `scale`. They are computed here and not
@@ -220,7 +145,7 @@ impl Discriminator {
     ) -> Tensor {
         let length = chunk.labels.end - chunk.labels.start;
         let labels = candidates.labels.narrow(0, chunk.labels.start, length);
-        let clusters = self.clusters_of(&labels);
+        let clusters = self.choice.clusters_of(&labels);
         let weights = candidates.weights.index_select(1, &clusters);
         let places = [Some(&positives.places)];
         let _ = (weights.view([-1])).index_put_(&places, &positives.weights, false);
@@ -279,16 +204,16 @@ impl Discriminator {
         &self,
         input: &VectorInput<'_>,
         log_scores: &Tensor,
-        beam: i64,
+        beam: usize,
         keep: i64,
     ) -> Ranked {
-        let (scores, chosen) = log_scores.topk(beam, 1, true, false);
+        let (scores, chosen) = self.choice.best(log_scores, beam);
         let log_scores = log_scores
             .full_like(f64::NEG_INFINITY)
             .scatter_(1, &chosen, &scores);
         let table = input.parameters.tables[self.table].values();
         let hidden = self.hidden(input, Phase::Joint).to_kind(table.kind());
-        let labels = self.labels_of(&chosen);
+        let labels = self.choice.labels_of(&chosen);
         let widest = hidden.size()[0].max(hidden.size()[1]);
         let best = self
             .label_chunks(widest, &labels)
@@ -296,27 +221,12 @@ impl Discriminator {
             .map(|chunk| {
                 let labels = labels.narrow(0, chunk.start, chunk.end - chunk.start);
                 let logits = hidden.matmul(&table.index_select(0, &labels).tr());
-                let of_clusters = log_scores.index_select(1, &self.clusters_of(&labels));
+                let of_clusters = log_scores.index_select(1, &self.choice.clusters_of(&labels));
                 let scores = logits.to_kind(Kind::Float).log_sigmoid() + of_clusters;
                 Ranked::best_of(&scores, &labels, keep)
             })
             .reduce(|best, other| best.merge(&other, keep));
         best.expect("a cluster has labels").filled_to(keep)
-    }
-
-    /// The labels of clusters. On a processor they are looked up, since a look at every label would take
-    /// longer than ranking those of one document.
-    fn labels_of(&self, clusters: &Tensor) -> Tensor {
-        if clusters.device() != Device::Cpu {
-            return self.tensors.labels_of(&[clusters]);
-        }
-        let mut clusters = whole_numbers(&clusters.flatten(0, -1));
-        clusters.sort_unstable();
-        clusters.dedup();
-        let labels = clusters
-            .iter()
-            .flat_map(|&cluster| self.clusters.labels(cluster as u32));
-        Tensor::from_slice(&labels.copied().map(i64::from).collect::<Vec<_>>())
     }
 
     /// documents x labels of [`Candidates::labels`]: true where the label is a candidate.
@@ -366,8 +276,4 @@ pub(super) fn set_gradient(leaf: &Tensor, mut parts: Vec<Tensor>) {
     // Autograd makes room for a gradient at the first backward pass, and only there.
     tch::with_grad(|| leaf.narrow(0, 0, 1).sum(Kind::Float).backward());
     leaf.grad().set_data(&gradient);
-}
-
-fn whole_numbers(tensor: &Tensor) -> Vec<i64> {
-    Vec::try_from(tensor).expect("one row of whole numbers")
 }

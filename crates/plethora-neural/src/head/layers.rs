@@ -29,8 +29,10 @@ impl Layer {
         }
     }
 
-    /// Layers of these widths after an input of width `inputs`; their names are numbered.
+    /// Layers of these widths after an input of width `inputs`; their names begin with `name` and are
+    /// numbered.
     pub(crate) fn stack(
+        name: &str,
         widths: &[usize],
         mut inputs: usize,
         builder: &mut DenseParametersBuilder,
@@ -38,7 +40,7 @@ impl Layer {
     ) -> Vec<Self> {
         let mut layers = Vec::new();
         for (number, &width) in widths.iter().enumerate() {
-            let name = format!("head.layer.{number}");
+            let name = format!("{name}.layer.{number}");
             layers.push(Self::new(&name, inputs, width, builder, start));
             inputs = width;
         }

@@ -4,17 +4,23 @@
 mod adaptive;
 mod all_labels;
 mod attention;
+mod attention_form;
 mod bottleneck;
+mod candidates;
 mod clustered;
+mod clustered_attention;
 mod clusters;
 mod discriminator;
+mod document_lists;
 mod exact;
 mod label_chunks;
 mod layers;
+mod shared_context;
 mod vector_input;
 
 use tch::Tensor;
 
+use crate::clustered_attention_config::ClusteredAttentionConfig;
 use crate::encoder::Encoded;
 use crate::parameters::{DenseParameters, DenseParametersBuilder, RowTable, TableRows};
 use crate::start::Start;
@@ -23,8 +29,13 @@ use crate::word_config::HeadConfig;
 pub(crate) use adaptive::{Adaptive, AdaptiveSetup, choose_cut_offs, frequency_clusters};
 pub(crate) use all_labels::AllLabels;
 pub(crate) use attention::Attention;
+use attention::Lesson;
+use attention_form::AttentionForm;
 pub use clustered::{Activation, Negatives};
 pub(crate) use clustered::{Clustered, ClusteredConfig, ClusteredSetup, Phase};
+#[cfg(test)]
+pub(crate) use clustered_attention::Said;
+pub(crate) use clustered_attention::{ClusteredAttention, ClusteredAttentionSetup, StatesInput};
 pub(crate) use clusters::Clusters;
 pub(crate) use exact::{Exact, ExactConfig, ExactSetup, ExactTables};
 pub(crate) use vector_input::{LabelPlaces, Ranked, VectorInput};
@@ -98,15 +109,13 @@ impl Head {
         start: Start,
     ) -> (Self, Option<Tensor>) {
         match config {
-            HeadConfig::Attention(config) => {
-                let (head, table) = Attention::new(
-                    config.clone(),
-                    width,
-                    labels,
-                    has_candidates,
-                    builder,
-                    start,
-                );
+            // Where each cluster is one label there is nothing left to rank in it.
+            HeadConfig::Attention(config)
+            | HeadConfig::ClusteredAttention(ClusteredAttentionConfig {
+                generator: config, ..
+            }) => {
+                let form = AttentionForm::plain(config.clone(), has_candidates);
+                let (head, table) = Attention::new(form, width, labels, builder, start);
                 (Self::Attention(head), table)
             }
             HeadConfig::AllLabels(config) => {
@@ -130,7 +139,12 @@ impl Head {
     ) -> Tensor {
         match (self, &input.encoded) {
             (Self::Attention(head), Encoded::States(states)) => {
-                head.learn(input, states, scored, targets, scale)
+                let lesson = Lesson {
+                    scored,
+                    targets,
+                    scale,
+                };
+                head.learn(input, states, &lesson)
             }
             (Self::AllLabels(head), encoded) => head.learn(input, encoded, targets, scale),
             (Self::Attention(_), Encoded::Vector(_)) => {

@@ -6,6 +6,7 @@ use tch::{Kind, Tensor};
 use super::levels::Levels;
 use crate::Result;
 use crate::batch::{WordBatch, longest_first};
+use crate::head::Ranked;
 use crate::word_network::WordNetwork;
 
 /// Word places (documents x longest document) that are read together in prediction on a GPU.
@@ -32,6 +33,8 @@ pub(crate) struct LevelRanker<'a> {
     pub(crate) level: usize,
     /// Items kept a document.
     pub(crate) keep: usize,
+    /// Clusters whose labels are ranked, where the network has clusters.
+    pub(crate) beam: usize,
 }
 
 impl LevelRanker<'_> {
@@ -78,6 +81,9 @@ impl LevelRanker<'_> {
             .collect();
         let batch = WordBatch::new(&words);
         let Some(above) = above else {
+            if let Some(ranked) = self.network.rank(&batch, self.beam, self.keep)? {
+                return Ok(without_filling(&ranked));
+            }
             let logits = self.network.logits(&batch)?;
             let (scores, items) = best(&logits.log_sigmoid(), self.keep);
             return Ok(to_beams(&scores, &items, |_, item| item as u32));
@@ -94,8 +100,7 @@ impl LevelRanker<'_> {
         for beam in &mut ranked {
             // Filling has no score; it comes last.
             let end = beam.items.partition_point(|&item| item != u32::MAX);
-            beam.items.truncate(end);
-            beam.log_scores.truncate(end);
+            beam.truncate(end);
         }
         Ok(ranked)
     }
@@ -118,6 +123,23 @@ impl LevelRanker<'_> {
             })
             .unzip()
     }
+}
+
+impl Beam {
+    fn truncate(&mut self, length: usize) {
+        self.items.truncate(length);
+        self.log_scores.truncate(length);
+    }
+}
+
+/// The labels of each document, without those of no score.
+fn without_filling(ranked: &Ranked) -> Vec<Beam> {
+    let mut beams = to_beams(&ranked.log_scores, &ranked.labels, |_, label| label as u32);
+    for beam in &mut beams {
+        let end = (beam.log_scores).partition_point(|&score| score > f32::NEG_INFINITY);
+        beam.truncate(end);
+    }
+    beams
 }
 
 /// The `keep` best of each row: scores and places.
@@ -194,6 +216,7 @@ mod tests {
                 num_documents: 10,
             },
             has_candidates,
+            clusters: None,
             device: Device::Cpu,
             start,
         })
@@ -216,6 +239,7 @@ mod tests {
             levels: &levels,
             level,
             keep,
+            beam: 1,
         };
         let above = ranker(&top, 0, beam).rank(&sequences(), None, |_| Ok(()));
         ranker(&bottom, 1, keep)

@@ -27,6 +27,8 @@ pub(crate) struct LevelValidator<'a> {
     pub(crate) truth: &'a IndexRows,
     /// Beams of the level above.
     pub(crate) above: Option<&'a [Beam]>,
+    /// Clusters whose labels are ranked, where the network has clusters.
+    pub(crate) beam: usize,
 }
 
 impl Validator<WordNetwork> for LevelValidator<'_> {
@@ -36,6 +38,7 @@ impl Validator<WordNetwork> for LevelValidator<'_> {
             levels: self.levels,
             level: self.level,
             keep: DEPTH,
+            beam: self.beam,
         };
         let beams = ranker.rank(self.sequences, self.above, |_| Ok(()))?;
         let truths = self.truth.rows().map(|truth| {

@@ -1,6 +1,7 @@
 //! The systems: which networks, in which order, on what. Flat AttentionXML, XML-RNN and XML-CNN are
 //! one network over all labels; AttentionXML-PLT is a network for each level of a label tree. Both
-//! are [`Level`](levels::Levels)s, the flat ones a single one. LightXML is a network of pieces, or
+//! are [`Level`](levels::Levels)s, the flat ones a single one; LightAttention is a flat one with clusters,
+//! or several with clusterings of their own. LightXML is a network of pieces, or
 //! several with clusterings of their own ([`piece_run`]), and APLC-XLNet one with another head.
 
 mod adaptive_choices;
@@ -8,6 +9,7 @@ mod beam;
 mod choices;
 mod encoder_files;
 mod journal;
+mod label_clusters;
 mod level_batches;
 mod level_validator;
 mod levels;

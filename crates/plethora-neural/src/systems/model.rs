@@ -19,6 +19,7 @@ use super::reader::TextReader;
 use crate::batch::WordBatch;
 use crate::config::NeuralConfig;
 use crate::guard::guarded;
+use crate::head::Clusters;
 use crate::parameters::Parameters;
 use crate::piece_batch::Cut;
 use crate::pieces::Pieces;
@@ -73,6 +74,8 @@ pub(crate) struct TrainedTree {
     pub(crate) levels: Levels,
     /// One a level.
     pub(crate) networks: Vec<WordNetwork>,
+    /// The groups of labels that its network was trained with, in systems that choose from such.
+    pub(crate) clusters: Option<Clusters>,
 }
 
 /// Name of the weights of a level in a model folder.
@@ -85,9 +88,9 @@ pub(super) fn member_file_name(member: usize) -> String {
     format!("member-{member}.safetensors")
 }
 
-/// Name of the clusters of a network of pieces in a model folder.
-pub(super) fn clusters_file_name(member: usize) -> String {
-    format!("clusters-{member}.json")
+/// Name of the clusters of a network in a model folder, by the number of its member or tree.
+pub(super) fn clusters_file_name(number: usize) -> String {
+    format!("clusters-{number}.json")
 }
 
 /// Name of the levels of a tree in a model folder.
@@ -127,8 +130,7 @@ impl NeuralModel {
             NeuralConfig::Words(mut config) => {
                 config.train.precision = precision;
                 let words = Words::load_from(folder.folder())?;
-                let num_trees = config.plt.as_ref().map_or(1, |plt| plt.num_trees);
-                let trees = (0..num_trees)
+                let trees = (0..config.num_trees())
                     .map(|tree| open_tree(folder, &config, &words, num_labels, tree, on))
                     .collect::<Result<_>>()?;
                 Ok(Self::new(
@@ -229,6 +231,7 @@ impl NeuralModel {
                 levels: &tree.levels,
                 level,
                 keep: if is_last { options.top_k } else { beam },
+                beam,
             };
             above = Some(ranker.rank(sequences, above.as_deref(), |_| Ok(()))?);
         }
@@ -251,7 +254,7 @@ impl NeuralModel {
 
     fn beam(&self) -> usize {
         match &self.config {
-            NeuralConfig::Words(config) => config.plt.as_ref().map_or(1, |plt| plt.beam),
+            NeuralConfig::Words(config) => config.predict_beam(),
             NeuralConfig::Pieces(config) => config.predict_beam(),
         }
     }

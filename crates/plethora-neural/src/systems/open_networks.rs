@@ -37,6 +37,11 @@ pub(super) fn open_tree(
         let path = folder.folder().join(levels_file_name(tree));
         plethora_core::Error::model(&path, error.to_string())
     })?;
+    let clusters = match &config.clusters {
+        Some(_) => Some(open_clusters(folder, tree, num_labels)?),
+        None => None,
+    };
+    let cluster_counts = vec![0; clusters.as_ref().map_or(0, Clusters::num_clusters)];
     let shape = [words.num_rows() as i64, config.vectors.width as i64];
     let blank_words = Tensor::zeros(shape, (Kind::Float, tch::Device::Cpu));
     let networks = (0..levels.len())
@@ -45,11 +50,9 @@ pub(super) fn open_tree(
             let network = WordNetwork::new(&NetworkSetup {
                 config,
                 word_vectors: &blank_words,
-                labels: LabelFacts {
-                    train_counts: &counts,
-                    num_documents: 1,
-                },
+                labels: blank(&counts),
                 has_candidates: level > 0,
+                clusters: (clusters.as_ref()).map(|clusters| (clusters, blank(&cluster_counts))),
                 device,
                 start: Start::blank(),
             });
@@ -59,7 +62,28 @@ pub(super) fn open_tree(
             Ok(network)
         })
         .collect::<Result<_>>()?;
-    Ok(TrainedTree { levels, networks })
+    Ok(TrainedTree {
+        levels,
+        networks,
+        clusters,
+    })
+}
+
+/// The groups of labels of a network, by the number of its member or tree.
+fn open_clusters(folder: &ModelReader, number: usize, num_labels: usize) -> Result<Clusters> {
+    let name = clusters_file_name(number);
+    let clusters: Clusters = folder.read_json(&name)?;
+    let path = folder.folder().join(name);
+    let complete = clusters.complete(num_labels);
+    Ok(complete.map_err(|error| CoreError::model(&path, error.to_string()))?)
+}
+
+/// What labels start from where their weights come from a file.
+fn blank(train_counts: &[u32]) -> LabelFacts<'_> {
+    LabelFacts {
+        train_counts,
+        num_documents: 1,
+    }
 }
 
 /// The networks of a system of pieces, with their encoder.
@@ -74,20 +98,12 @@ pub(super) fn open_members(
     let members = (0..config.num_members())
         .map(|member| {
             let clusters = if is_clustered {
-                let name = clusters_file_name(member);
-                let clusters: Clusters = folder.read_json(&name)?;
-                let path = folder.folder().join(name);
-                let complete = clusters.complete(num_labels);
-                Some(complete.map_err(|error| CoreError::model(&path, error.to_string()))?)
+                Some(open_clusters(folder, member, num_labels)?)
             } else {
                 None
             };
             let counts = vec![0; num_labels];
             let cluster_counts = vec![0; clusters.as_ref().map_or(0, Clusters::num_clusters)];
-            let blank = |train_counts| LabelFacts {
-                train_counts,
-                num_documents: 1,
-            };
             let network = PieceNetwork::new(&PieceSetup {
                 config,
                 architecture: &architecture,

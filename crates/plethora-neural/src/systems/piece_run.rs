@@ -3,12 +3,11 @@
 use std::path::Path;
 
 use plethora_core::artifact::WorkFolder;
-use plethora_core::tree::{build, label_features};
 use plethora_core::{Progress, SeedStream};
 
 use super::journal::Journal;
+use super::label_clusters::label_clusters;
 use super::piece_batches::PieceBatches;
-use super::piece_features::piece_features;
 use super::piece_validator::PieceValidator;
 use super::reader::TextReader;
 use super::training_set::NeuralSet;
@@ -63,7 +62,13 @@ impl PieceRun<'_> {
 
     fn train_member(&mut self, member: usize, seed: SeedStream) -> Result<PieceMember> {
         let clusters = match self.config.head.form {
-            HeadForm::Clustered => Some(self.clusters(seed)?),
+            HeadForm::Clustered => Some(label_clusters(
+                self.set,
+                self.architecture.vocab_size(),
+                &self.config.clusters.tree,
+                seed,
+                self.progress,
+            )?),
             HeadForm::Adaptive => Some(self.frequency_clusters()?),
             _ => None,
         };
@@ -112,23 +117,6 @@ impl PieceRun<'_> {
         }
         network.end_training();
         Ok(PieceMember { clusters, network })
-    }
-
-    /// Labels grouped by the pieces of their documents.
-    fn clusters(&self, seed: SeedStream) -> Result<Clusters> {
-        self.progress.start("label clusters", None);
-        let set = self.set;
-        let features = piece_features(set.sequences.rows(), self.architecture.vocab_size());
-        let documents_of_labels = set.labels_of_documents.transpose(set.space.len());
-        let tree = &self.config.clusters.tree;
-        let vectors = label_features(&features, &documents_of_labels, tree.max_label_features);
-        let clusters = Clusters::of_tree(&build(&vectors, &set.space, tree, seed)?);
-        self.progress.finish(&format!(
-            "{} clusters of {} labels",
-            clusters.num_clusters(),
-            set.space.len()
-        ));
-        Ok(clusters)
     }
 
     /// Labels grouped by how often they occur.

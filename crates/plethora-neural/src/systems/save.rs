@@ -49,6 +49,9 @@ impl NeuralParts<'_> {
             TrainedPart::Trees(trees) => {
                 for (number, tree) in trees.iter().enumerate() {
                     writer.write_json(&levels_file_name(number), &tree.levels)?;
+                    if let Some(clusters) = &tree.clusters {
+                        writer.write_json(&clusters_file_name(number), clusters)?;
+                    }
                 }
             }
             TrainedPart::Members {

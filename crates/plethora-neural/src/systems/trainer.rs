@@ -142,8 +142,7 @@ impl Parts<'_> {
             progress: self.progress,
             journal: Journal::new(self.work.folder()),
         };
-        let num_trees = config.plt.as_ref().map_or(1, |plt| plt.num_trees);
-        (0..num_trees)
+        (0..config.num_trees())
             .map(|tree| run.train_tree(tree, seed.named("tree").child(tree as u64)))
             .collect::<Result<_>>()
             .map(TrainedPart::Trees)

@@ -7,13 +7,14 @@ use tch::Tensor;
 
 use super::beam::{Beam, LevelRanker};
 use super::journal::Journal;
+use super::label_clusters::label_clusters;
 use super::level_batches::{Choice, LevelBatches};
 use super::level_validator::LevelValidator;
 use super::levels::Levels;
 use super::model::TrainedTree;
 use super::trainer::NeuralTrainer;
 use super::validation_documents::ValidationDocuments;
-use crate::head::LabelFacts;
+use crate::head::{Clusters, LabelFacts};
 use crate::memory_need::memory_need;
 use crate::start::Start;
 use crate::train::{TrainConfig, Trainer, Validator, memory};
@@ -45,12 +46,15 @@ struct Reached {
 impl WordRun<'_> {
     pub(super) fn train_tree(&mut self, tree: usize, seed: SeedStream) -> Result<TrainedTree> {
         let levels = self.levels(seed)?;
+        let clusters = self.clusters(seed)?;
         let mut networks: Vec<WordNetwork> = Vec::new();
         let mut above: Option<(Reached, Reached)> = None;
         for level in 0..levels.len() {
             let stage = Stage {
+                tree,
                 levels: &levels,
                 level,
+                clusters: clusters.as_ref(),
                 name: format!("tree-{tree}.level-{level}"),
                 seed: seed.named("level").child(level as u64),
             };
@@ -83,7 +87,11 @@ impl WordRun<'_> {
             }
             networks.push(network);
         }
-        Ok(TrainedTree { levels, networks })
+        Ok(TrainedTree {
+            levels,
+            networks,
+            clusters,
+        })
     }
 
     /// The tree of the labels, or all of them side by side.
@@ -105,6 +113,16 @@ impl WordRun<'_> {
         Ok(levels)
     }
 
+    /// Groups of labels by the words of their documents, where the system chooses from such.
+    fn clusters(&self, seed: SeedStream) -> Result<Option<Clusters>> {
+        let Some(config) = &self.config.clusters else {
+            return Ok(None);
+        };
+        let num_words = self.word_vectors.size()[0] as usize;
+        let set = self.trainer.set;
+        label_clusters(set, num_words, &config.tree, seed, self.progress).map(Some)
+    }
+
     fn train_level(
         &mut self,
         stage: &Stage<'_>,
@@ -114,14 +132,18 @@ impl WordRun<'_> {
     ) -> Result<WordNetwork> {
         let config = self.config;
         let counts = counts(train_truth, stage.levels.num_items(stage.level));
+        let facts = |train_counts| LabelFacts {
+            train_counts,
+            num_documents: train_truth.num_rows() as u64,
+        };
+        let cluster_counts =
+            (stage.clusters).map(|clusters| clusters.count_documents(train_truth.rows()));
         let mut network = WordNetwork::new(&NetworkSetup {
             config,
             word_vectors: self.word_vectors,
-            labels: LabelFacts {
-                train_counts: &counts,
-                num_documents: train_truth.num_rows() as u64,
-            },
+            labels: facts(&counts),
             has_candidates: stage.level > 0,
+            clusters: stage.clusters.zip(cluster_counts.as_deref().map(facts)),
             device: self.device,
             start: Start::seeded(stage.seed),
         });
@@ -131,7 +153,9 @@ impl WordRun<'_> {
         let train = self.train_config(stage.level);
         let device = self.trainer.device;
         let need = memory_need(&network, config, device);
-        memory::check(device, need, &["train.batch_size", "words.max_length"])?;
+        let mut lowering = vec!["train.batch_size", "words.max_length"];
+        lowering.extend(config.clusters.as_ref().map(|_| "clusters.beam"));
+        memory::check(device, need, &lowering)?;
         let batches = LevelBatches {
             sequences: self.sequences,
             documents: self.documents,
@@ -150,16 +174,18 @@ impl WordRun<'_> {
             sequences: &self.valid.sequences,
             truth: valid_truth,
             above: above.map(|(_, valid)| valid.beams.as_slice()),
+            beam: config.predict_beam(),
         };
         let validator: Option<&mut dyn Validator<WordNetwork>> = if self.valid.is_empty() {
             None
         } else {
             Some(&mut level_validator)
         };
-        let prefix = if stage.levels.len() > 1 {
-            format!("{}/", stage.name)
-        } else {
+        let is_only = stage.levels.len() == 1 && stage.tree == 0;
+        let prefix = if is_only {
             String::new()
+        } else {
+            format!("{}/", stage.name)
         };
         self.journal.begin(prefix);
         let outcome = Trainer {
@@ -198,6 +224,7 @@ impl WordRun<'_> {
             levels: stage.levels,
             level: stage.level,
             keep,
+            beam: keep,
         };
         let total = sequences.num_rows() as u64;
         self.progress.start("choosing candidates", Some(total));
@@ -215,8 +242,10 @@ impl WordRun<'_> {
 
 /// One level of one tree.
 struct Stage<'a> {
+    tree: usize,
     levels: &'a Levels,
     level: usize,
+    clusters: Option<&'a Clusters>,
     name: String,
     seed: SeedStream,
 }

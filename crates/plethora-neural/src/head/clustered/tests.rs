@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use plethora_core::SeedStream;
 use proptest::prelude::*;
+use tch::Reduction;
 
 use super::*;
 use crate::parameters::Parameters;
@@ -43,16 +44,37 @@ proptest! {
         let discriminator = case.head.discriminator.as_ref().unwrap();
         let recalled = case.head.recalled(&case.head.logits(&case.input()), &case.targets);
         let scale = if is_mean { LossScale::Mean } else { LossScale::Sum };
-        let candidates = discriminator.choose(&recalled, &case.targets, scale);
+        let candidates = discriminator.choice().choose(&recalled, &case.targets, scale);
         let labels: Vec<i64> = (&candidates.labels).try_into().unwrap();
         prop_assert!(labels.is_sorted_by(|one, other| one < other));
         let mask = discriminator.mask(&candidates, &case.targets);
+        let listed = discriminator.choice().listed(&candidates, &case.targets);
         for (number, truth) in case.documents.iter().enumerate() {
             let of_document: Vec<bool> = mask.get(number as i64).try_into().unwrap();
             let found: BTreeSet<u32> = labels.iter().zip(&of_document)
                 .filter(|&(_, &is_candidate)| is_candidate)
                 .map(|(&label, _)| label as u32)
                 .collect();
+            let row = |matrix: &Tensor| doubles(&matrix.get(number as i64));
+            let is_listed = row(&listed.lists.is_listed);
+            let of_list = |numbers: Vec<f64>| -> Vec<u32> {
+                let numbers = numbers.iter().zip(&is_listed);
+                numbers.filter(|&(_, &flag)| flag > 0.0).map(|(&number, _)| number as u32).collect()
+            };
+            let in_list = of_list(row(&listed.lists.numbers));
+            prop_assert!(in_list.is_sorted_by(|one, other| one < other));
+            prop_assert_eq!(in_list.iter().copied().collect::<BTreeSet<u32>>(), found.clone());
+            let by_place: Vec<u32> = of_list(row(&listed.places))
+                .into_iter().map(|place| labels[place as usize] as u32).collect();
+            prop_assert_eq!(&by_place, &in_list);
+            let is_true = row(&listed.truth);
+            let true_ones = in_list.iter().zip(&is_true).filter(|&(_, &flag)| flag > 0.0);
+            prop_assert_eq!(true_ones.map(|(&label, _)| label).collect::<Vec<_>>(), truth.clone());
+            let share = if is_mean { found.len() } else { 1 } * case.documents.len();
+            for (place, &weight) in row(&listed.weights).iter().enumerate() {
+                let expected = is_listed[place] / share as f64;
+                prop_assert!((weight - expected).abs() < 1e-6);
+            }
             let probabilities = doubles(&recalled.probabilities.get(number as i64));
             prop_assert!(truth.iter().all(|label| found.contains(label)));
             prop_assert_eq!(found, case.candidates(number, &probabilities));

@@ -1,0 +1,69 @@
+//! What a head of attention is made of, and what its labels start with.
+
+use tch::{Device, Kind, Tensor};
+
+use super::LabelFacts;
+use super::clustered::Activation;
+use crate::start::Start;
+use crate::word_config::AttentionConfig;
+
+/// What a head of attention is.
+pub(crate) struct AttentionForm {
+    /// Its parameters' names begin so.
+    pub(crate) name: &'static str,
+    pub(crate) config: AttentionConfig,
+    /// What follows each layer.
+    pub(crate) activation: Activation,
+    /// Whether all labels share output weights.
+    pub(crate) has_shared_output: bool,
+    /// True where each document brings labels to choose from.
+    pub(crate) has_candidates: bool,
+}
+
+impl AttentionForm {
+    /// AttentionXML's.
+    pub(crate) fn plain(config: AttentionConfig, has_candidates: bool) -> Self {
+        Self {
+            name: "head",
+            config,
+            activation: Activation::Relu,
+            has_shared_output: true,
+            has_candidates,
+        }
+    }
+
+    /// First rows of all labels.
+    pub(super) fn first_rows(&self, width: usize, labels: &LabelFacts<'_>, start: Start) -> Tensor {
+        let config = &self.config;
+        let num_labels = labels.train_counts.len() as i64;
+        let shape = [num_labels, width as i64];
+        let attention = if config.start_spread > 0.0 {
+            start.named("attention").normal(&shape, config.start_spread)
+        } else {
+            start.named("attention").glorot(shape)
+        };
+        let mut columns = vec![attention];
+        if config.label_outputs {
+            let last = *config.layers.last().expect("validated: there is a layer") as i64;
+            columns.push(own_outputs(
+                [num_labels, last],
+                self.has_shared_output,
+                start,
+            ));
+        }
+        if config.label_bias {
+            columns.push(labels.log_odds().unsqueeze(1));
+        }
+        Tensor::cat(&columns, 1)
+    }
+}
+
+/// First output weights of labels. At zero a label starts with the shared output, where there is one,
+/// and departs from it as it learns.
+pub(super) fn own_outputs(shape: [i64; 2], has_shared_output: bool, start: Start) -> Tensor {
+    if has_shared_output {
+        Tensor::zeros(shape, (Kind::Float, Device::Cpu))
+    } else {
+        start.named("outputs").glorot(shape)
+    }
+}
