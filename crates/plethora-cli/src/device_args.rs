@@ -29,7 +29,7 @@ impl DeviceArgs {
                 precision: self.dtype,
             },
         )?;
-        if let System::Linear(_) = predictor.system() {
+        if let System::Linear(_) | System::Knn(_) = predictor.system() {
             warn_of_linear(&predictor.details().system, self.device);
         }
         Ok(predictor)

@@ -27,6 +27,7 @@ mod compute;
 mod device;
 mod ensemble;
 mod explain;
+mod explain_votes;
 mod open_system;
 mod predictor;
 mod prepared;
@@ -37,7 +38,9 @@ pub use device::Device;
 pub use ensemble::{
     Combination, ENSEMBLE, EnsembleConfig, EnsembleModel, EnsembleParts, Member, MemberFolder,
 };
-pub use explain::{BIAS, ExplainingMember, Explanation, Method, SpanWeight, TermContribution};
+pub use explain::{
+    BIAS, ExplainingMember, ExplainingNeighbour, Explanation, Method, SpanWeight, TermContribution,
+};
 pub use plethora_linear::RankOptions;
 #[cfg(feature = "torch")]
 pub use plethora_neural::Device;

@@ -180,6 +180,13 @@ impl Member {
         Some(LabelId(own as u32))
     }
 
+    /// The ensemble's labels for labels of the member.
+    pub(crate) fn ensemble_labels(&self, own: &[LabelId]) -> Vec<LabelId> {
+        own.iter()
+            .map(|label| self.ensemble_ids[label.index()])
+            .collect()
+    }
+
     fn vote(&self, scored: ScoredLabel) -> Vote {
         Vote {
             label: self.ensemble_ids[scored.label.index()],
