@@ -60,7 +60,10 @@ fn an_index_is_measured_used_and_described() {
         assert!(scores.is_sorted_by(|left, right| left >= right), "{line}");
         assert!(scores.iter().all(|score| (0.0..=1.0).contains(score)));
     }
-    assert!(desk.succeed(&["info", "model"]).contains("index.safetensors"));
+    assert!(
+        desk.succeed(&["info", "model"])
+            .contains("index.safetensors")
+    );
 }
 
 #[test]

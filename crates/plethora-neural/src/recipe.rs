@@ -1,7 +1,7 @@
 //! The compiled-in settings of each neural system, and named changes of them.
 
 /// Names and texts of the recipes. A new neural system is one more file here.
-pub const RECIPES: [(&str, &str); 5] = [
+pub const RECIPES: [(&str, &str); 6] = [
     (
         "attentionxml",
         include_str!("../../../recipes/attentionxml.toml"),
@@ -13,10 +13,17 @@ pub const RECIPES: [(&str, &str); 5] = [
     ("xml-rnn", include_str!("../../../recipes/xml-rnn.toml")),
     ("xml-cnn", include_str!("../../../recipes/xml-cnn.toml")),
     ("lightxml", include_str!("../../../recipes/lightxml.toml")),
+    (
+        "treaderxml",
+        include_str!("../../../recipes/treaderxml.toml"),
+    ),
 ];
 
 /// The systems that read pieces; all others read words.
 pub(crate) const PIECE_SYSTEMS: [&str; 1] = ["lightxml"];
+
+/// The system that reads the labels of neighbours beside words.
+pub(crate) const TREADER: &str = "treaderxml";
 
 /// System, name and text of the presets: TOML documents with the settings that differ from the
 /// system's recipe.

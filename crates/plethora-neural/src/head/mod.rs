@@ -10,6 +10,7 @@ mod discriminator;
 mod exact;
 mod label_chunks;
 mod layers;
+mod prior;
 mod vector_input;
 
 use tch::Tensor;
@@ -21,10 +22,12 @@ use crate::word_config::HeadConfig;
 
 pub(crate) use all_labels::AllLabels;
 pub(crate) use attention::Attention;
+pub(crate) use bottleneck::Bottleneck;
 pub use clustered::{Activation, Negatives};
 pub(crate) use clustered::{Clustered, ClusteredConfig, ClusteredSetup, Phase};
 pub(crate) use clusters::Clusters;
 pub(crate) use exact::{Exact, ExactConfig, ExactSetup, ExactTables};
+pub(crate) use prior::Prior;
 pub(crate) use vector_input::{LabelPlaces, Ranked, VectorInput};
 
 /// What a head needs to know of the labels to start.

@@ -1,7 +1,8 @@
 //! The systems: which networks, in which order, on what. Flat AttentionXML, XML-RNN and XML-CNN are
 //! one network over all labels; AttentionXML-PLT is a network for each level of a label tree. Both
 //! are [`Level`](levels::Levels)s, the flat ones a single one. LightXML is a network of pieces, or
-//! several with clusterings of their own ([`piece_run`]).
+//! several with clusterings of their own ([`piece_run`]). TReaderXML is one network of words beside an
+//! index of the training documents ([`treader_run`]).
 
 mod beam;
 mod choices;
@@ -19,10 +20,16 @@ mod piece_ranker;
 mod piece_run;
 mod piece_validator;
 mod reader;
+mod retriever;
 mod save;
 mod sequences;
 mod trainer;
 mod training_set;
+mod treader_batches;
+mod treader_memory;
+mod treader_model;
+mod treader_run;
+mod treader_validator;
 mod validation_documents;
 mod word_run;
 mod word_vectors;
@@ -31,6 +38,7 @@ pub use choices::Choices;
 pub use encoder_files::check_encoder;
 pub use model::{NeuralModel, RankOptions, SpanWeights};
 pub use reader::TextReader;
+pub use retriever::NeighbourVotes;
 pub use save::{CONFIG_FILE, METRICS_FILE, NeuralParts};
 pub use sequences::Sequences;
 pub use trainer::NeuralTrainer;
