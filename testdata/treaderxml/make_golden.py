@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 
 WORDS, WIDTH, HEADS, LABELS, KNOWN, BOTTLENECK, LONGEST = 12, 6, 2, 7, 9, 5, 8
-VOTE_UNIT, NORM_EPS = 0.01, 1e-5
+VOTE_UNIT, VOTES_OF_ALL, NORM_EPS = 0.01, 0.1, 1e-5
 # 0 is the padding and 1 the unknown word.
 DOCUMENTS = [[3, 5, 1, 9, 5, 2], [7, 4, 11, 8], [10]]
 TRUE_LABELS = [[0, 4], [2], [1, 5, 6]]
@@ -23,6 +23,8 @@ TRUE_LABELS = [[0, 4], [2], [1, 5, 6]]
 NAMES = [[2, 3], [4], [5, 6, 7], [1, 8], [9], [10, 2], [11], [3, 4, 5], [6]]
 # What neighbours bring: labels or parents with their votes, most first; the last document has none.
 TOKENS = [[(4, 0.75), (7, 0.5), (0, 0.25), (2, 0.125)], [(8, 1.0), (2, 0.5)], []]
+# Share of the training documents that have each label.
+FREQUENCIES = [0.5, 0.25, 0.125, 0.25, 0.0625, 0.5, 0.03125]
 VOTES = [[(0, 0.25), (2, 0.125), (4, 0.75)], [(2, 0.5), (3, 0.0625)], []]
 
 
@@ -170,7 +172,7 @@ class Network:
         if self.s["used"] and self.s["prior"]:
             raised = torch.zeros(LABELS, dtype=torch.float64)
             for label, votes in VOTES[number]:
-                raised[label] = math.log(1 + votes / VOTE_UNIT)
+                raised[label] = math.log((votes + VOTES_OF_ALL * FREQUENCIES[label]) / (VOTES_OF_ALL * FREQUENCIES[label]))
             logits = logits + self.p["head.prior"] * raised
         return logits
 
@@ -214,6 +216,7 @@ def main():
     golden = {"sizes": {"words": WORDS, "width": WIDTH, "heads": HEADS, "labels": LABELS, "bottleneck": BOTTLENECK,
                         "longest": LONGEST},
               "documents": DOCUMENTS, "true_labels": TRUE_LABELS, "names": NAMES, "tokens": TOKENS, "votes": VOTES,
+              "frequencies": FREQUENCIES,
               "cases": {name: Network({**FULL, **change}).case() for name, change in changes.items()}}
     path = Path(__file__).with_name("golden.json")
     path.write_text(json.dumps(golden, indent=None, separators=(",", ":")) + "\n", encoding="utf-8")

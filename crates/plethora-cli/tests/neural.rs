@@ -27,6 +27,7 @@ fn every_system_trains_evaluates_predicts_and_tells_about_itself() {
         ("xml-cnn", "xml-cnn", &[]),
         ("lightxml", "flat", &[]),
         ("lightxml", "clustered", &CLUSTERED),
+        ("treaderxml", "treaderxml", &[]),
     ] {
         let more = join(&[more, &["--json", "-q"]]);
         let report = json(&desk.succeed(&train_args(system, model, &more)));

@@ -27,7 +27,7 @@ pub(crate) const TREADER: &str = "treaderxml";
 
 /// System, name and text of the presets: TOML documents with the settings that differ from the
 /// system's recipe.
-pub const PRESETS: [(&str, &str, &str); 9] = [
+pub const PRESETS: [(&str, &str, &str); 18] = [
     (
         "attentionxml",
         "paper-medium",
@@ -72,6 +72,51 @@ pub const PRESETS: [(&str, &str, &str); 9] = [
         "lightxml",
         "quick",
         include_str!("../../../recipes/presets/lightxml-quick.toml"),
+    ),
+    (
+        "treaderxml",
+        "ablation-0",
+        include_str!("../../../recipes/presets/treaderxml-ablation-0.toml"),
+    ),
+    (
+        "treaderxml",
+        "ablation-1",
+        include_str!("../../../recipes/presets/treaderxml-ablation-1.toml"),
+    ),
+    (
+        "treaderxml",
+        "ablation-2",
+        include_str!("../../../recipes/presets/treaderxml-ablation-2.toml"),
+    ),
+    (
+        "treaderxml",
+        "ablation-3",
+        include_str!("../../../recipes/presets/treaderxml-ablation-3.toml"),
+    ),
+    (
+        "treaderxml",
+        "ablation-4",
+        include_str!("../../../recipes/presets/treaderxml-ablation-4.toml"),
+    ),
+    (
+        "treaderxml",
+        "ablation-5",
+        include_str!("../../../recipes/presets/treaderxml-ablation-5.toml"),
+    ),
+    (
+        "treaderxml",
+        "ablation-6",
+        include_str!("../../../recipes/presets/treaderxml-ablation-6.toml"),
+    ),
+    (
+        "treaderxml",
+        "no-teacher",
+        include_str!("../../../recipes/presets/treaderxml-no-teacher.toml"),
+    ),
+    (
+        "treaderxml",
+        "paper",
+        include_str!("../../../recipes/presets/treaderxml-paper.toml"),
     ),
 ];
 

@@ -189,12 +189,14 @@ fn explain_neural(
     text: &str,
     label: LabelId,
 ) -> Result<Explanation> {
-    let Some(places) = model.attention(text, label)? else {
+    let votes = model.votes(text, label);
+    let places = model.attention(text, label)?;
+    if votes.is_none() && places.is_none() {
         return Err(Error::Data(format!(
             "{} has no attention, so there is nothing to explain a label with",
             predictor.details().system
         )));
-    };
+    }
     let options = plethora_neural::RankOptions {
         top_k: predictor.labels().len(),
         beam: None,
@@ -204,12 +206,19 @@ fn explain_neural(
         .iter()
         .flatten()
         .find(|scored| scored.label == label);
+    // A label that the beam does not reach is not ranked at all.
+    let score = ranked.map_or(0.0, |scored| scored.score);
+    if let Some(votes) = &votes {
+        return Ok(crate::explain_votes::explain_reader(
+            votes, text, label, score,
+        ));
+    }
     Ok(Explanation {
         label,
-        // A label that the beam does not reach is not ranked at all.
-        score: ranked.map_or(0.0, |scored| scored.score),
+        score,
         method: Method::Attention,
         spans: places
+            .unwrap_or_default()
             .into_iter()
             .map(|(place, weight)| SpanWeight {
                 start: place.start,

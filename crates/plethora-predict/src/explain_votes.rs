@@ -45,12 +45,36 @@ pub(crate) fn explain_knn(
     }
 }
 
+/// The votes of a network's neighbours for a label, by the documents that cast them and by the terms
+/// that made these near. The score is what the network made of them.
+#[cfg(feature = "torch")]
+pub(crate) fn explain_reader(
+    votes: &plethora_neural::NeighbourVotes<'_>,
+    text: &str,
+    label: LabelId,
+    score: f32,
+) -> Explanation {
+    let features: Vec<FeatureContribution> = votes.terms.iter().map(as_feature).collect();
+    let (terms, spans) = match votes.tfidf {
+        Some(tfidf) => (terms_of(&features, tfidf), spans_of(&features, tfidf, text)),
+        None => (Vec::new(), Vec::new()),
+    };
+    let neighbours = votes.neighbours.iter();
+    Explanation {
+        label,
+        score,
+        method: Method::Neighbours,
+        spans,
+        terms,
+        neighbours: neighbours
+            .map(|&(neighbour, share)| explaining(neighbour, share, votes.documents))
+            .collect(),
+        member: None,
+    }
+}
+
 /// A neighbour with its name and labels.
-pub(crate) fn explaining(
-    neighbour: Neighbour,
-    share: f32,
-    documents: &KnownDocuments,
-) -> ExplainingNeighbour {
+fn explaining(neighbour: Neighbour, share: f32, documents: &KnownDocuments) -> ExplainingNeighbour {
     let labels = documents.labels(neighbour.document).iter();
     ExplainingNeighbour {
         id: documents.id(neighbour.document).to_owned(),
@@ -62,7 +86,7 @@ pub(crate) fn explaining(
 }
 
 /// A term's part of the votes, as value and weight.
-pub(crate) fn as_feature(vote: &TermVote) -> FeatureContribution {
+fn as_feature(vote: &TermVote) -> FeatureContribution {
     FeatureContribution {
         feature: vote.term,
         value: vote.value,

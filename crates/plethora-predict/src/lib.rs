@@ -48,10 +48,11 @@ pub use predictor::{Predictor, System};
 pub use prepared::Prepared;
 
 /// The systems that need the feature `torch`, so that a program without it can say so.
-pub const NEURAL_SYSTEMS: [&str; 5] = [
+pub const NEURAL_SYSTEMS: [&str; 6] = [
     "attentionxml",
     "attentionxml-plt",
     "xml-rnn",
     "xml-cnn",
     "lightxml",
+    "treaderxml",
 ];

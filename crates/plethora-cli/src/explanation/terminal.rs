@@ -94,7 +94,7 @@ impl ExplainedLabel<'_> {
         match self.explanation.method {
             Method::Contributions => self.term_table("(margin)"),
             Method::Neighbours => {
-                format!("{}\n{}", self.term_table("(score)"), self.neighbour_table())
+                format!("{}\n{}", self.term_table("(votes)"), self.neighbour_table())
             }
             _ => self.span_table(text),
         }

@@ -30,6 +30,16 @@ const SMALL_WORDS: [&str; 6] = [
     "head.layers=16",
 ];
 
+/// A small network over words and the labels of neighbours.
+const SMALL_READER: [&str; 6] = [
+    "--set",
+    "vectors.width=16",
+    "--set",
+    "words.max_length=40",
+    "--set",
+    "head.bottleneck=16",
+];
+
 /// Of a small encoder, what it can.
 const SMALL_PIECES: [&str; 6] = [
     "--encoder",
@@ -56,6 +66,7 @@ pub(crate) const CLUSTERED: [&str; 8] = [
 fn small(system: &str) -> Vec<&'static str> {
     match system {
         "lightxml" => SMALL_PIECES.to_vec(),
+        "treaderxml" => SMALL_READER.to_vec(),
         "xml-cnn" => join(&[&SMALL_WORDS, &["--set", "encoder.filters=8"]]),
         // Groups of few labels, so that there are several.
         "attentionxml-plt" => join(&[

@@ -84,8 +84,9 @@ impl TReaderRun<'_> {
             KnownDocuments::write(&path, &set.names, &set.labels_of_documents, documents)?;
         }
         if !work.contains(TEACHER_FILE) {
-            let words = self.config.teacher.label_words;
-            Teacher::new(&set.space, self.words, words).write(&work.path(TEACHER_FILE))?;
+            let space = (&set.space, set.labels_of_documents.num_rows());
+            let teacher = Teacher::new(space, self.words, self.config.teacher.label_words);
+            teacher.write(&work.path(TEACHER_FILE))?;
         }
         if !work.contains(INDEX_FILE) {
             self.write_index()?;
@@ -286,3 +287,6 @@ impl TReaderRun<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,7 +10,8 @@ use crate::batch::numbered;
 use crate::head::LabelPlaces;
 use crate::piece_batch::upload;
 
-/// Votes from which on a label stands out: strengths are logarithms of votes in units of it.
+/// Votes from which on a label stands out to a reader: strengths are logarithms of votes in units of
+/// it.
 const VOTE_UNIT: f32 = 0.01;
 
 /// The words of a document and what its neighbours bring.
@@ -52,8 +53,8 @@ pub(super) struct TeacherBatch {
     /// labels: number of these words.
     word_counts: Tensor,
     votes: LabelPlaces,
-    /// One a vote, in the order of the places.
-    vote_strengths: Tensor,
+    /// What each vote adds to a score, in the order of the places.
+    gains: Tensor,
 }
 
 /// The parts of a batch that are computed with, on the device.
@@ -73,7 +74,7 @@ pub(super) struct TeacherOnDevice {
     pub(super) label_words: Tensor,
     pub(super) word_counts: Tensor,
     pub(super) votes: LabelPlaces,
-    pub(super) vote_strengths: Tensor,
+    pub(super) gains: Tensor,
 }
 
 impl TReaderBatch {
@@ -103,7 +104,7 @@ impl TReaderBatch {
                 let words = known.iter().map(|&label| teacher.words(label));
                 let (label_words, _) = padded(words.clone(), |word| place_of[&word]);
                 let counts: Vec<f32> = words.map(|words| words.len() as f32).collect();
-                TeacherBatch::new(documents, known, (label_words, &counts))
+                TeacherBatch::new(documents, (teacher, known), (label_words, &counts))
             }),
             targets: None,
         }
@@ -132,7 +133,7 @@ impl TReaderBatch {
 impl TeacherBatch {
     fn new(
         documents: &[DocumentWords<'_>],
-        known: Vec<u32>,
+        (teacher, known): (&Teacher, Vec<u32>),
         (label_words, word_counts): (Tensor, &[f32]),
     ) -> Self {
         let (rows, place_of) = numbered(known);
@@ -155,10 +156,13 @@ impl TeacherBatch {
         let mut votes: Vec<(u32, usize, f32)> = Vec::new();
         for (document, row) in brought.iter().enumerate() {
             let strengths = row.votes.iter();
-            votes.extend(strengths.map(|vote| (vote.label.0, document, strength_of(vote))));
+            votes.extend(strengths.map(|vote| {
+                let gain = teacher.gain(vote.label.0, vote.score);
+                (vote.label.0, document, gain)
+            }));
         }
         votes.sort_by_key(|&(label, document, _)| (label, document));
-        let vote_strengths: Vec<f32> = votes.iter().map(|vote| vote.2).collect();
+        let gains: Vec<f32> = votes.iter().map(|vote| vote.2).collect();
         let labels: Vec<Vec<u32>> = (brought.iter())
             .map(|row| row.votes.iter().map(|vote| vote.label.0).collect())
             .collect();
@@ -171,7 +175,7 @@ impl TeacherBatch {
             label_words,
             word_counts: Tensor::from_slice(word_counts),
             votes: LabelPlaces::new(labels.iter().map(Vec::as_slice)),
-            vote_strengths: Tensor::from_slice(&vote_strengths),
+            gains: Tensor::from_slice(&gains),
         }
     }
 
@@ -183,7 +187,7 @@ impl TeacherBatch {
             label_words: upload(&self.label_words, device),
             word_counts: upload(&self.word_counts, device),
             votes: self.votes.to_device(device),
-            vote_strengths: upload(&self.vote_strengths, device),
+            gains: upload(&self.gains, device),
             places,
         }
     }

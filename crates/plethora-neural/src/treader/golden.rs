@@ -25,6 +25,7 @@ struct Golden {
     names: Vec<Vec<u32>>,
     tokens: Vec<Vec<(u32, f32)>>,
     votes: Vec<Vec<(u32, f32)>>,
+    frequencies: Vec<f32>,
     cases: BTreeMap<String, Case>,
 }
 
@@ -157,7 +158,7 @@ fn network(golden: &Golden, case: &Case, form: TReaderForm, label_chunk: usize) 
 fn teacher(golden: &Golden) -> Teacher {
     let words: IndexRows = golden.names.iter().cloned().collect();
     let parents: IndexRows = (0..golden.sizes.labels).map(|_| []).collect();
-    Teacher::from_parts(parents, words)
+    Teacher::from_parts(parents, words, golden.frequencies.clone())
 }
 
 fn batch(golden: &Golden, case: &Case, documents: &[usize]) -> TReaderBatch {

@@ -222,7 +222,7 @@ impl TReaderNetwork {
         let (factor, teacher) = self.prior.zip(teacher)?;
         Some(Prior {
             places: &teacher.votes,
-            strengths: &teacher.vote_strengths,
+            strengths: &teacher.gains,
             factor: self.parameters.dense.computed(factor),
         })
     }

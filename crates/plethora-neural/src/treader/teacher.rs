@@ -10,19 +10,29 @@ use rustc_hash::FxHashMap;
 
 use crate::Result;
 
-/// Names and parents of labels. Beside the labels it knows the parents that no training document has,
+/// Votes of all training documents together, as a share of those of the neighbours: by these, labels
+/// without votes are as likely as they are frequent.
+const VOTES_OF_ALL: f32 = 0.1;
+
+/// Names, parents and frequencies of labels. Beside the labels it knows the parents that no training document has,
 /// whose numbers follow theirs: these are read and never predicted.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Teacher {
     /// The parents of each label, rising.
     parents: IndexRows,
     /// The first words of each name.
     words: IndexRows,
+    /// Share of the training documents that have a label, of each label.
+    frequencies: Vec<f32>,
 }
 
 impl Teacher {
-    /// Reads the names in `space` by `words`, so many words of each.
-    pub(crate) fn new(space: &LabelSpace, words: &Words, label_words: usize) -> Self {
+    /// Reads the names in `space`, which is of so many documents, by `words`, so many words of each.
+    pub(crate) fn new(
+        (space, num_documents): (&LabelSpace, usize),
+        words: &Words,
+        label_words: usize,
+    ) -> Self {
         let num_labels = space.len() as u32;
         let broader: FxHashMap<&str, u32> = (num_labels..)
             .zip(space.broader())
@@ -48,13 +58,20 @@ impl Teacher {
                     sequence
                 })
                 .collect(),
+            frequencies: (space.train_counts().iter())
+                .map(|&count| count.max(1) as f32 / num_documents.max(1) as f32)
+                .collect(),
         }
     }
 
-    /// From the parents of each label and the words of each name.
+    /// From the parents of each label, the words of each name and the frequency of each label.
     #[cfg(test)]
-    pub(super) fn from_parts(parents: IndexRows, words: IndexRows) -> Self {
-        Self { parents, words }
+    pub(super) fn from_parts(parents: IndexRows, words: IndexRows, frequencies: Vec<f32>) -> Self {
+        Self {
+            parents,
+            words,
+            frequencies,
+        }
     }
 
     /// Number of labels and of the parents that are none.
@@ -78,6 +95,13 @@ impl Teacher {
         all
     }
 
+    /// By how much votes raise the logarithm of a label's odds. With v the votes and f the frequency of
+    /// the label, it is as likely as v + a f where all documents have the votes a; without votes it
+    /// would be as likely as a f.
+    pub(crate) fn gain(&self, label: u32, votes: f32) -> f32 {
+        (votes / (VOTES_OF_ALL * self.frequencies[label as usize])).ln_1p()
+    }
+
     pub(crate) fn write(&self, path: &Path) -> Result<()> {
         let mut file = ArrayFileWriter::create(path)?;
         for (name, rows) in [("parents", &self.parents), ("words", &self.words)] {
@@ -88,6 +112,8 @@ impl Teacher {
                 file.append(items, row)?;
             }
         }
+        let frequencies = file.begin("frequencies", Dtype::F32)?;
+        file.append(frequencies, &self.frequencies)?;
         file.finish()?;
         Ok(())
     }
@@ -111,14 +137,24 @@ impl Teacher {
         let below = |rows: &IndexRows, bound: usize| {
             rows.rows().flatten().all(|&item| (item as usize) < bound)
         };
+        let frequencies: &[f32] = arrays.array("frequencies")?;
+        let are_shares = frequencies
+            .iter()
+            .all(|share| (0.0..=1.0).contains(share) && *share > 0.0);
         match (read("parents")?, read("words")?) {
             (Some(parents), Some(words))
-                if parents.num_rows() == num_labels
+                if are_shares
+                    && frequencies.len() == num_labels
+                    && parents.num_rows() == num_labels
                     && words.num_rows() >= num_labels
                     && below(&parents, words.num_rows())
                     && below(&words, num_words) =>
             {
-                Ok(Self { parents, words })
+                Ok(Self {
+                    parents,
+                    words,
+                    frequencies: frequencies.to_vec(),
+                })
             }
             _ => Err(Error::model(path, "the names are of other labels or words").into()),
         }
@@ -164,7 +200,7 @@ mod tests {
         .unwrap();
         words.push_batch(&["the sea air"]);
         let words = words.finish().unwrap().0;
-        (Teacher::new(&space, &words, 2), words)
+        (Teacher::new((&space, 4), &words, 2), words)
     }
 
     #[test]
@@ -181,6 +217,19 @@ mod tests {
             "two at most"
         );
         assert_eq!(teacher.words(3), [row("sea"), Words::UNKNOWN]);
+    }
+
+    #[test]
+    fn votes_raise_rare_labels_more() {
+        let (teacher, _) = teacher();
+        // One of four documents has the label.
+        assert!((teacher.gain(0, 0.5) - (1.0_f32 + 0.5 / 0.025).ln()).abs() < 1e-6);
+        assert_eq!(teacher.gain(0, 0.0), 0.0);
+        let rarer = Teacher {
+            frequencies: vec![0.01; 3],
+            ..teacher.clone()
+        };
+        assert!(rarer.gain(0, 0.5) > teacher.gain(0, 0.5));
     }
 
     #[test]
