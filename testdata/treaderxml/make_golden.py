@@ -60,6 +60,12 @@ class Network:
                 self.make("label_vectors", KNOWN, WIDTH)
             if settings["prior"]:
                 self.make("head.prior", 1)
+            if settings["own_scores"]:
+                if settings["norm"]:
+                    self.norm_parameters("teacher.score.norm")
+                self.make("teacher.score.hidden", WIDTH, WIDTH)
+                self.make("teacher.score.bias", WIDTH)
+                self.make("teacher.score.output", WIDTH)
         self.make("head.bottleneck.weight", BOTTLENECK, len(sides) * WIDTH)
         self.make("head.bottleneck.bias", BOTTLENECK)
         self.make("head.outputs", LABELS, BOTTLENECK)
@@ -174,6 +180,14 @@ class Network:
             for label, votes in VOTES[number]:
                 raised[label] = math.log((votes + VOTES_OF_ALL * FREQUENCIES[label]) / (VOTES_OF_ALL * FREQUENCIES[label]))
             logits = logits + self.p["head.prior"] * raised
+        if self.s["used"] and self.s["own_scores"]:
+            scored = [torch.zeros((), dtype=torch.float64)] * LABELS
+            states = self.norm("teacher.score.norm", labels)
+            for place, (known, _) in enumerate(TOKENS[number]):
+                if known in [label for label, _ in VOTES[number]]:
+                    hidden = torch.relu(self.p["teacher.score.hidden"] @ states[1 + place] + self.p["teacher.score.bias"])
+                    scored[known] = self.p["teacher.score.output"] @ hidden
+            logits = logits + torch.stack(scored)
         return logits
 
     def case(self):
@@ -196,7 +210,7 @@ class Network:
 
 FULL = {"used": True, "first": "masked", "second": "full", "residual": "both", "norm": True, "tanh": False,
         "mask": "future", "positions": False, "cross": True, "pooling": "attention", "activation": "relu",
-        "tokens": "labels", "label_text": True, "label_vectors": True, "weights": True, "prior": True,
+        "tokens": "labels", "label_text": True, "label_vectors": True, "weights": True, "prior": True, "own_scores": True,
         "output": "sigmoid"}
 
 
@@ -205,11 +219,12 @@ def main():
     changes = {
         "full": {},
         "paper": {"residual": "first", "norm": False, "tanh": True, "mask": "past", "cross": False, "pooling": "mean",
-                  "activation": "none", "tokens": "positions", "prior": False, "output": "softmax"},
+                  "activation": "none", "tokens": "positions", "prior": False, "own_scores": False,
+                  "output": "softmax"},
         "text_alone": {"used": False, "positions": True, "pooling": "max"},
         "turned_round": {"first": "full", "second": "masked", "residual": "first", "norm": False, "label_text": False,
                          "weights": False, "activation": "sigmoid"},
-        "without_residual": {"residual": "none", "label_vectors": False, "cross": False},
+        "without_residual": {"residual": "none", "label_vectors": False, "cross": False, "own_scores": False},
         "without_reading": {"first": "none", "second": "none", "cross": False, "prior": False},
         "one_look": {"second": "none", "mask": "past"},
     }

@@ -97,8 +97,8 @@ struct Sums {
     loss: Tensor,
     /// Gradient of the narrow vector.
     of_vector: Tensor,
-    /// Gradient of the prior's factor.
-    of_factor: Tensor,
+    /// Gradients of the prior's values, run by run.
+    of_prior: Vec<Tensor>,
 }
 
 impl Exact {
@@ -151,7 +151,7 @@ impl Exact {
         self.learn_with(input, targets, step, scale, None)
     }
 
-    /// As [`learn`](Self::learn), of scores that a prior has raised, whose factor learns too.
+    /// As [`learn`](Self::learn), of scores that a prior has raised, whose values learn too.
     pub(crate) fn learn_with(
         &self,
         input: &VectorInput<'_>,
@@ -179,11 +179,10 @@ impl Exact {
                 vectors: input.parameters.tables[self.tables.vectors].values(),
                 biases: input.parameters.tables[self.tables.biases].values(),
             };
-            let zero = || Tensor::zeros([], (Kind::Float, step.hidden.device()));
             let mut sums = Sums {
-                loss: zero(),
+                loss: Tensor::zeros([], (Kind::Float, step.hidden.device())),
                 of_vector: step.hidden.zeros_like().to_kind(Kind::Float),
-                of_factor: zero(),
+                of_prior: Vec::new(),
             };
             for chunk in self.chunks(&step.hidden) {
                 self.learn_chunk(&step, &chunk, &mut sums);
@@ -193,8 +192,9 @@ impl Exact {
         let share_of_step = share * step.scale;
         let mut gradients = vec![(hidden, sums.of_vector * share_of_step)];
         if let Some(prior) = prior {
-            let factor = prior.factor.shallow_clone();
-            gradients.push((factor, sums.of_factor * share_of_step));
+            // Runs rise by label, as the places do.
+            let of_values = Tensor::cat(&sums.of_prior, 0);
+            gradients.push((prior.values.shallow_clone(), of_values * share_of_step));
         }
         send_back(&gradients);
         Learnt {
@@ -221,9 +221,9 @@ impl Exact {
         let _ = errors.view([-1]).index_add_(0, &positives, &minus);
         let small_errors = errors.to_kind(step.hidden.kind());
         sums.of_vector += product(&small_errors, &vectors);
-        if let Some((places, strengths)) = raised {
+        if let Some(places) = raised {
             let at_places = errors.view([-1]).index_select(0, &places);
-            sums.of_factor += at_places.dot(&strengths);
+            sums.of_prior.push(at_places);
         }
         let momentum = &step.part.momentum;
         if let Some(momenta) = momentum.momentum_of(self.tables.vectors) {
@@ -321,14 +321,13 @@ fn places_of(targets: &LabelPlaces, chunk: &Range<i64>) -> Range<i64> {
     before(chunk.start)..before(chunk.end)
 }
 
-/// Adds the prior of a run to its scores in place; gives the places and their strengths.
-fn raise(logits: &Tensor, prior: &Prior<'_>, chunk: &Range<i64>) -> (Tensor, Tensor) {
+/// Adds the prior of a run to its scores in place; gives its places there.
+fn raise(logits: &Tensor, prior: &Prior<'_>, chunk: &Range<i64>) -> Tensor {
     let Range { start, end } = places_of(prior.places, chunk);
     let places = positives_of(prior.places, chunk);
-    let strengths = prior.strengths.narrow(0, start, end - start);
-    let values = prior.values().narrow(0, start, end - start);
+    let values = prior.values.narrow(0, start, end - start);
     let _ = logits.view([-1]).index_add_(0, &places, &values);
-    (places, strengths)
+    places
 }
 
 /// A product in 32 bits, of factors in fewer where they are so.

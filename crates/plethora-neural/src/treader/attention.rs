@@ -40,6 +40,16 @@ pub(super) struct Attention {
     dropout: f64,
 }
 
+/// Where an attention stands.
+pub(super) struct Place<'a> {
+    pub(super) name: &'a str,
+    /// Numbers of a state.
+    pub(super) width: usize,
+    /// Whether what is found is added to the states. It starts from nothing then: random findings
+    /// would drown the words before anything is learnt.
+    pub(super) is_added: bool,
+}
+
 /// What states go through before they are attended from and to.
 #[derive(Debug)]
 struct Norms {
@@ -51,14 +61,13 @@ struct Norms {
 impl Attention {
     /// An attention of states to themselves, or `to_others`.
     pub(super) fn new(
-        name: &str,
-        width: usize,
+        place: &Place<'_>,
         config: &ReadingConfig,
         to_others: bool,
         builder: &mut DenseParametersBuilder,
         start: Start,
     ) -> Self {
-        let width = width as i64;
+        let (name, width) = (place.name, place.width as i64);
         let start = start.named(name);
         let mut matrix = |part: &str, outputs: i64| {
             // Each matrix of a product starts as if it stood alone.
@@ -77,6 +86,9 @@ impl Attention {
         let query = matrix("query", width);
         let key_value = matrix("key_value", 2 * width);
         let output = matrix("output", width);
+        if place.is_added {
+            builder.clear(output.weight);
+        }
         let norms = config.norm.then(|| Norms {
             own: norm(&format!("{name}.norm"), width, builder),
             other: to_others.then(|| norm(&format!("{name}.other_norm"), width, builder)),

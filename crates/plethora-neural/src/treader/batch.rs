@@ -55,6 +55,19 @@ pub(super) struct TeacherBatch {
     votes: LabelPlaces,
     /// What each vote adds to a score, in the order of the places.
     gains: Tensor,
+    /// Where each vote's label is among documents x (1 + labels); 0 where it is not read.
+    vote_tokens: Tensor,
+    /// One where it is, else zero.
+    is_read: Tensor,
+}
+
+/// A vote for a label.
+struct Vote {
+    label: u32,
+    document: usize,
+    gain: f32,
+    /// Its place among the labels that are read.
+    token: Option<usize>,
 }
 
 /// The parts of a batch that are computed with, on the device.
@@ -75,6 +88,8 @@ pub(super) struct TeacherOnDevice {
     pub(super) word_counts: Tensor,
     pub(super) votes: LabelPlaces,
     pub(super) gains: Tensor,
+    pub(super) vote_tokens: Tensor,
+    pub(super) is_read: Tensor,
 }
 
 impl TReaderBatch {
@@ -153,16 +168,33 @@ impl TeacherBatch {
             }
         }
         let lengths: Vec<i64> = brought.iter().map(|row| row.tokens.len() as i64).collect();
-        let mut votes: Vec<(u32, usize, f32)> = Vec::new();
+        let mut votes: Vec<Vote> = Vec::new();
         for (document, row) in brought.iter().enumerate() {
-            let strengths = row.votes.iter();
-            votes.extend(strengths.map(|vote| {
-                let gain = teacher.gain(vote.label.0, vote.score);
-                (vote.label.0, document, gain)
+            votes.extend(row.votes.iter().map(|vote| {
+                Vote {
+                    label: vote.label.0,
+                    document,
+                    gain: teacher.gain(vote.label.0, vote.score),
+                    token: row
+                        .tokens
+                        .iter()
+                        .position(|token| token.label == vote.label),
+                }
             }));
         }
-        votes.sort_by_key(|&(label, document, _)| (label, document));
-        let gains: Vec<f32> = votes.iter().map(|vote| vote.2).collect();
+        votes.sort_by_key(|vote| (vote.label, vote.document));
+        let gains: Vec<f32> = votes.iter().map(|vote| vote.gain).collect();
+        // Each sequence begins with a place that is no label.
+        let place = |vote: &Vote| {
+            vote.token
+                .map(|token| vote.document * (width + 1) + 1 + token)
+        };
+        let tokens: Vec<i64> = (votes.iter())
+            .map(|vote| place(vote).unwrap_or(0) as i64)
+            .collect();
+        let is_read: Vec<f32> = (votes.iter())
+            .map(|vote| f32::from(u8::from(vote.token.is_some())))
+            .collect();
         let labels: Vec<Vec<u32>> = (brought.iter())
             .map(|row| row.votes.iter().map(|vote| vote.label.0).collect())
             .collect();
@@ -176,6 +208,8 @@ impl TeacherBatch {
             word_counts: Tensor::from_slice(word_counts),
             votes: LabelPlaces::new(labels.iter().map(Vec::as_slice)),
             gains: Tensor::from_slice(&gains),
+            vote_tokens: Tensor::from_slice(&tokens),
+            is_read: Tensor::from_slice(&is_read),
         }
     }
 
@@ -188,6 +222,8 @@ impl TeacherBatch {
             word_counts: upload(&self.word_counts, device),
             votes: self.votes.to_device(device),
             gains: upload(&self.gains, device),
+            vote_tokens: upload(&self.vote_tokens, device),
+            is_read: upload(&self.is_read, device),
             places,
         }
     }

@@ -86,6 +86,8 @@ pub struct TeacherConfig {
     pub weights: bool,
     /// Whether votes raise the scores of their labels at once, by a factor that is learnt.
     pub prior: bool,
+    /// Whether what was read of a label raises its score at once, or lowers it.
+    pub own_scores: bool,
 }
 
 /// What is read of the labels of neighbours.
@@ -274,6 +276,11 @@ impl TeacherConfig {
             "must be from 1 to 64",
         )?;
         check(
+            !self.own_scores || self.tokens == TeacherTokens::Labels,
+            "teacher.own_scores",
+            "must be false where teacher.tokens is positions: nothing is read of single labels",
+        )?;
+        check(
             self.label_text || self.label_vectors || self.tokens == TeacherTokens::Positions,
             "teacher.label_text",
             "must be true where teacher.label_vectors is not: labels would be nothing to read",
@@ -330,7 +337,7 @@ mod tests {
     fn settings_that_cannot_work_are_refused_by_name() {
         let recipe = TReaderConfig::of_system("treaderxml").unwrap();
         recipe.validate().unwrap();
-        let broken: [(&str, fn(&mut TReaderConfig)); 9] = [
+        let broken: [(&str, fn(&mut TReaderConfig)); 10] = [
             ("neighbours.limit", |config| config.neighbours.limit = 0),
             ("neighbours.power", |config| {
                 config.neighbours.power = f32::NAN
@@ -342,6 +349,9 @@ mod tests {
             ("teacher.label_text", |config| {
                 config.teacher.label_text = false;
                 config.teacher.label_vectors = false;
+            }),
+            ("teacher.own_scores", |config| {
+                config.teacher.tokens = TeacherTokens::Positions;
             }),
             ("reading.heads", |config| config.reading.heads = 7),
             ("reading.second", |config| config.reading.first = Look::None),

@@ -66,6 +66,7 @@ struct Settings {
     label_vectors: bool,
     weights: bool,
     prior: bool,
+    own_scores: bool,
     output: OutputKind,
 }
 
@@ -84,6 +85,7 @@ fn config(settings: &Settings, sizes: Sizes, form: TReaderForm) -> TReaderConfig
         label_vectors: settings.label_vectors,
         weights: settings.weights,
         prior: settings.prior,
+        own_scores: settings.own_scores,
         ..config.teacher
     };
     config.reading = ReadingConfig {

@@ -12,6 +12,7 @@ mod golden;
 mod network;
 mod pooling;
 mod reading;
+mod scores;
 mod teacher;
 mod teacher_rows;
 mod tokens;

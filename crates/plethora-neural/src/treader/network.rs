@@ -2,11 +2,12 @@
 
 use tch::{Device, Kind, Reduction, Tensor};
 
-use super::attention::{Attention, Pass, States};
+use super::attention::{Attention, Pass, Place, States};
 use super::batch::{OnDevice, TReaderBatch, TeacherOnDevice};
 use super::config::{OutputKind, TReaderConfig, TReaderForm};
 use super::pooling::Pooling;
 use super::reading::Reading;
+use super::scores::LabelScores;
 use super::tokens::{LabelTokens, TokenVectors};
 use crate::Result;
 use crate::guard::guarded;
@@ -61,6 +62,8 @@ struct TeacherSide {
     side: Side,
     /// The table of the vectors that labels have of their own.
     label_table: Option<usize>,
+    /// By which what was read of a label raises its score.
+    scores: Option<LabelScores>,
 }
 
 #[derive(Debug)]
@@ -86,6 +89,8 @@ struct Encoded {
     /// documents x bottleneck.
     vector: Tensor,
     rows: Vec<TableRows>,
+    /// One a vote: what was read of its label adds.
+    label_scores: Option<Tensor>,
 }
 
 impl TReaderNetwork {
@@ -172,7 +177,7 @@ impl TReaderNetwork {
             tch::no_grad(|| {
                 let on_device = batch.to_device(self.device);
                 let encoded = self.encode(batch, &on_device, false);
-                let prior = self.prior(on_device.teacher.as_ref());
+                let prior = self.prior(on_device.teacher.as_ref(), &encoded);
                 let input = self.input(&encoded);
                 Ok(match &self.head {
                     Head::Flat(head) => {
@@ -199,7 +204,7 @@ impl TReaderNetwork {
             let Head::Flat(head) = &self.head else {
                 panic!("the exact form never has all logits");
             };
-            let prior = self.prior(on_device.teacher.as_ref());
+            let prior = self.prior(on_device.teacher.as_ref(), &encoded);
             raised(head.vector_logits(&self.input(&encoded)), prior.as_ref())
         })
     }
@@ -218,12 +223,26 @@ impl TReaderNetwork {
         }
     }
 
-    fn prior<'a>(&'a self, teacher: Option<&'a TeacherOnDevice>) -> Option<Prior<'a>> {
-        let (factor, teacher) = self.prior.zip(teacher)?;
+    /// What votes add to scores, and what was read of their labels.
+    fn prior<'a>(
+        &self,
+        teacher: Option<&'a TeacherOnDevice>,
+        encoded: &Encoded,
+    ) -> Option<Prior<'a>> {
+        let teacher = teacher?;
+        let of_votes = self.prior.map(|factor| {
+            let factor = self.parameters.dense.computed(factor);
+            &teacher.gains * factor.to_kind(Kind::Float)
+        });
+        let of_reading = encoded.label_scores.as_ref().map(Tensor::shallow_clone);
+        let values = match (of_votes, of_reading) {
+            (Some(votes), Some(reading)) => votes + reading,
+            (Some(values), None) | (None, Some(values)) => values,
+            (None, None) => return None,
+        };
         Some(Prior {
             places: &teacher.votes,
-            strengths: &teacher.gains,
-            factor: self.parameters.dense.computed(factor),
+            values,
         })
     }
 
@@ -246,6 +265,7 @@ impl TReaderNetwork {
         };
         let text = self.text.reading.forward(pass, text);
         let taught = self.teacher.as_ref().zip(on_device.teacher.as_ref());
+        let mut label_scores = None;
         let vector = match taught.zip(batch.teacher.as_ref()) {
             None => self.text.pooling.forward(dense, &text),
             Some(((side, teacher), brought)) => {
@@ -261,6 +281,8 @@ impl TReaderNetwork {
                 tokens.states = tokens.states.dropout(self.word_dropout, is_training);
                 let labels = side.side.reading.forward(pass, tokens);
                 let (text, labels) = meet(pass, (&self.text, text), (&side.side, labels));
+                label_scores =
+                    (side.scores.as_ref()).map(|scores| scores.forward(dense, &labels, teacher));
                 let parts = [
                     side.side.pooling.forward(dense, &labels),
                     self.text.pooling.forward(dense, &text),
@@ -277,6 +299,7 @@ impl TReaderNetwork {
         Encoded {
             vector: hidden.dropout(self.dropout, is_training),
             rows,
+            label_scores,
         }
     }
 
@@ -308,7 +331,7 @@ impl Network for TReaderNetwork {
                 .as_ref()
                 .expect("batches to learn from have targets")
                 .to_device(self.device);
-            let prior = self.prior(on_device.teacher.as_ref());
+            let prior = self.prior(on_device.teacher.as_ref(), &encoded);
             let input = self.input(&encoded);
             let loss = match &self.head {
                 Head::Flat(head) => {
@@ -340,7 +363,7 @@ fn raised(logits: Tensor, prior: Option<&Prior<'_>>) -> Tensor {
     match prior {
         Some(prior) => {
             let places = [Some(prior.places.documents()), Some(prior.places.labels())];
-            logits.index_put(&places, &prior.values(), true)
+            logits.index_put(&places, &prior.values, true)
         }
         None => logits,
     }
@@ -376,8 +399,14 @@ impl Side {
         let cross = format!("{name}.cross");
         Self {
             reading: Reading::new(name, width, &config.reading, builder, start),
-            cross: meets
-                .then(|| Attention::new(&cross, width, &config.reading, true, builder, start)),
+            cross: meets.then(|| {
+                let place = Place {
+                    name: &cross,
+                    width,
+                    is_added: true,
+                };
+                Attention::new(&place, &config.reading, true, builder, start)
+            }),
             pooling: Pooling::new(name, config, builder),
         }
     }
@@ -403,6 +432,7 @@ impl TeacherSide {
             tokens: LabelTokens::new(config, builder, start),
             side: Side::new("teacher", config, builder, start),
             label_table,
+            scores: (config.teacher.own_scores).then(|| LabelScores::new(config, builder, start)),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The reading module: one or two attentions, and what is added to them.
 
-use super::attention::{Attention, Pass, States};
+use super::attention::{Attention, Pass, Place, States};
 use super::config::{Look, ReadingConfig, Residual};
 use crate::parameters::DenseParametersBuilder;
 use crate::start::Start;
@@ -35,8 +35,11 @@ impl Reading {
             steps: steps
                 .map(|(name, look, has_residual)| Step {
                     attention: Attention::new(
-                        &format!("{side}.{name}"),
-                        width,
+                        &Place {
+                            name: &format!("{side}.{name}"),
+                            width,
+                            is_added: has_residual,
+                        },
                         config,
                         false,
                         builder,
