@@ -31,7 +31,7 @@ impl DeviceArgs {
     /// Opens a model on the device.
     pub(crate) fn open(self, model: &Path) -> Result<Predictor> {
         let predictor = Predictor::open_on(model, self.compute())?;
-        if let System::Linear(_) = predictor.system() {
+        if let System::Linear(_) | System::Knn(_) = predictor.system() {
             warn_of_linear(&predictor.details().system, self.device);
         }
         Ok(predictor)

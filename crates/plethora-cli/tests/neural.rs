@@ -29,6 +29,7 @@ fn every_system_trains_evaluates_predicts_and_tells_about_itself() {
         ("lightxml", "flat", &[]),
         ("lightxml", "clustered", &CLUSTERED),
         ("aplc-xlnet", "adaptive", &[]),
+        ("treaderxml", "treaderxml", &[]),
     ] {
         let more = join(&[more, &["--json", "-q"]]);
         let report = json(&desk.succeed(&train_args(system, model, &more)));

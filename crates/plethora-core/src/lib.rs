@@ -12,6 +12,7 @@ mod error;
 mod ids;
 mod index_rows;
 pub mod metrics;
+pub mod neighbours;
 mod progress;
 mod seed;
 mod sparse;

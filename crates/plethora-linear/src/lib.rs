@@ -4,11 +4,15 @@
 //! All of them are one model with different settings: a [`LabelTree`](plethora_core::tree) whose
 //! nodes hold a linear classifier for each child and label. [`LinearTrainer`] makes it from
 //! features, [`LinearModel`] ranks labels with it from a memory-mapped file.
+//!
+//! [`knn`] takes the same features and no tree: the labels of the nearest training documents.
 
 mod beam;
 mod chunk;
 mod config;
 mod explain;
+mod fingerprint;
+pub mod knn;
 mod model;
 mod node_documents;
 mod problem;

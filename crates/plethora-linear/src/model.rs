@@ -209,14 +209,14 @@ fn open_tree(path: &Path, num_features: usize, num_labels: usize) -> Result<Tree
     reason = "the signature that sorting asks for"
 )]
 /// Higher scores first; equal ones by label.
-fn by_rank(left: &ScoredLabel, right: &ScoredLabel) -> std::cmp::Ordering {
+pub(crate) fn by_rank(left: &ScoredLabel, right: &ScoredLabel) -> std::cmp::Ordering {
     right
         .score
         .total_cmp(&left.score)
         .then(left.label.cmp(&right.label))
 }
 
-fn keep_best(scored: &mut Vec<ScoredLabel>, limit: usize) {
+pub(crate) fn keep_best(scored: &mut Vec<ScoredLabel>, limit: usize) {
     if limit == 0 {
         scored.clear();
     } else if scored.len() > limit {

@@ -74,7 +74,7 @@ impl ModelParts<'_> {
 }
 
 /// A second name for a file costs nothing; where the file system has no such thing, a copy does.
-fn link_or_copy(from: &Path, to: &Path) -> Result<()> {
+pub(crate) fn link_or_copy(from: &Path, to: &Path) -> Result<()> {
     if fs::hard_link(from, to).is_ok() {
         return Ok(());
     }

@@ -1,16 +1,15 @@
 //! Training a whole linear system: label features, trees, classifiers, one file a tree.
 
-use std::fmt::Write as _;
 use std::time::Instant;
 
 use plethora_core::artifact::WorkFolder;
 use plethora_core::corpus::LabelSpace;
 use plethora_core::tree::{add_label_text, build, label_features};
-use plethora_core::{Error, IndexRows, Progress, Result, SeedStream, SparseMatrix};
+use plethora_core::{IndexRows, Progress, Result, SeedStream, SparseMatrix};
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
 use crate::config::LinearConfig;
+use crate::fingerprint::fingerprint;
 use crate::model::tree_file_name;
 use crate::train_tree::TreeTraining;
 use crate::tree_file::TreeFileWriter;
@@ -44,24 +43,8 @@ pub struct StageTimes {
 impl LinearTrainer<'_> {
     /// Says which data, settings and seed a run has, so that only an equal one resumes it.
     pub fn fingerprint(&self) -> Result<String> {
-        let mut hasher = Sha256::new();
-        let labels = self.space.labels();
-        let settings = serde_json::to_vec(&(env!("CARGO_PKG_VERSION"), self.config, labels))
-            .map_err(|error| Error::Data(error.to_string()))?;
-        hasher.update(settings);
-        for row in self.features.rows() {
-            hasher.update(bytemuck::cast_slice(row.columns));
-            hasher.update(bytemuck::cast_slice(row.values));
-        }
-        for labels in self.labels_of_documents.rows() {
-            hasher.update((labels.len() as u64).to_le_bytes());
-            hasher.update(bytemuck::cast_slice(labels));
-        }
-        let mut text = String::new();
-        for byte in hasher.finalize() {
-            let _ = write!(text, "{byte:02x}");
-        }
-        Ok(text)
+        let settings = (self.config, self.space.labels());
+        fingerprint(&settings, self.features, self.labels_of_documents)
     }
 
     /// Trains the trees that `work` does not hold yet, one after another, each into a file of its

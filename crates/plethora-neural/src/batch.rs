@@ -141,7 +141,7 @@ impl WordBatch {
 }
 
 /// Different numbers in rising order as a tensor, and the place of each.
-fn numbered(mut numbers: Vec<u32>) -> (Tensor, FxHashMap<u32, i32>) {
+pub(crate) fn numbered(mut numbers: Vec<u32>) -> (Tensor, FxHashMap<u32, i32>) {
     numbers.sort_unstable();
     numbers.dedup();
     let place_of = numbers

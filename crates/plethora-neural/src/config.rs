@@ -6,8 +6,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::piece_config::PieceConfig;
-use crate::recipe::{PIECE_SYSTEMS, recipe};
+use crate::recipe::{PIECE_SYSTEMS, TREADER, recipe};
 use crate::train::TrainConfig;
+use crate::treader::TReaderConfig;
 use crate::word_config::WordConfig;
 
 /// Settings of a neural system.
@@ -18,6 +19,8 @@ pub enum NeuralConfig {
     Words(WordConfig),
     /// A system that reads the pieces of a pretrained transformer.
     Pieces(PieceConfig),
+    /// A system that reads the labels of neighbours beside words.
+    TReader(TReaderConfig),
 }
 
 /// Which family settings belong to follows from the system, so that a mistake in them is told as one
@@ -28,6 +31,8 @@ impl<'de> Deserialize<'de> for NeuralConfig {
         let system = settings["system"].as_str().unwrap_or_default();
         if PIECE_SYSTEMS.contains(&system) {
             PieceConfig::deserialize(settings).map(Self::Pieces)
+        } else if system == TREADER {
+            TReaderConfig::deserialize(settings).map(Self::TReader)
         } else {
             WordConfig::deserialize(settings).map(Self::Words)
         }
@@ -49,6 +54,7 @@ impl NeuralConfig {
         match self {
             Self::Words(config) => config.validate(),
             Self::Pieces(config) => config.validate(),
+            Self::TReader(config) => config.validate(),
         }
     }
 
@@ -57,6 +63,7 @@ impl NeuralConfig {
         match self {
             Self::Words(config) => &config.system,
             Self::Pieces(config) => &config.system,
+            Self::TReader(config) => &config.system,
         }
     }
 
@@ -65,6 +72,7 @@ impl NeuralConfig {
         match self {
             Self::Words(config) => config.seed,
             Self::Pieces(config) => config.seed,
+            Self::TReader(config) => config.seed,
         }
     }
 
@@ -73,6 +81,7 @@ impl NeuralConfig {
         match self {
             Self::Words(config) => &mut config.train,
             Self::Pieces(config) => &mut config.train,
+            Self::TReader(config) => &mut config.train,
         }
     }
 
@@ -97,6 +106,7 @@ impl NeuralConfig {
         match self {
             Self::Words(config) => &config.train,
             Self::Pieces(config) => &config.train,
+            Self::TReader(config) => &config.train,
         }
     }
 }
@@ -110,7 +120,7 @@ mod tests {
         let config = NeuralConfig::of_system("attentionxml-plt").unwrap();
         let epochs = |share: f64| match config.with_epoch_share(share) {
             NeuralConfig::Words(config) => (config.train.epochs, config.plt.unwrap().lower_epochs),
-            NeuralConfig::Pieces(_) => panic!("attentionxml-plt reads words"),
+            _ => panic!("attentionxml-plt reads words"),
         };
         assert_eq!(epochs(1.0), (15, 8));
         assert_eq!(epochs(1.0 / 3.0), (5, 3));

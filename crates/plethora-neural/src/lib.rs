@@ -30,6 +30,7 @@ mod systems;
 mod threads;
 pub mod train;
 mod transformer;
+mod treader;
 mod word_config;
 mod word_network;
 
@@ -45,14 +46,19 @@ pub use pieces::{
 };
 pub use recipe::{PRESETS, RECIPES, recipe};
 pub use systems::{
-    CONFIG_FILE, Choices, METRICS_FILE, NeuralModel, NeuralParts, NeuralSet, NeuralSetBuilder,
-    NeuralTrainer, RankOptions, Sequences, SpanWeights, TextReader, ValidationDocuments,
-    check_encoder,
+    CONFIG_FILE, Choices, METRICS_FILE, NeighbourVotes, NeuralModel, NeuralParts, NeuralSet,
+    NeuralSetBuilder, NeuralTrainer, RankOptions, Sequences, SpanWeights, TextReader,
+    ValidationDocuments, check_encoder,
 };
 pub use threads::set_num_threads;
 #[doc(hidden)]
 pub use transformer::write_encoder_values;
 pub use transformer::{Architecture, ArchitectureKind, DocumentPiece, Pooling, TransformerConfig};
+pub use treader::{
+    Interaction, Look, MaskSide, NeighbourVectors, NeighboursConfig, OutputKind, PoolingKind,
+    ReadingConfig, Residual, TReaderConfig, TReaderForm, TReaderHeadConfig, TeacherConfig,
+    TeacherTokens,
+};
 pub use word_config::{
     AllLabelsConfig, AttentionConfig, BiLstmConfig, CnnConfig, EncoderConfig, HeadConfig,
     PltConfig, VectorStart, VectorsConfig, WordConfig,

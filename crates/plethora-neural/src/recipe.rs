@@ -1,7 +1,7 @@
 //! The compiled-in settings of each neural system, and named changes of them.
 
 /// Names and texts of the recipes. A new neural system is one more file here.
-pub const RECIPES: [(&str, &str); 7] = [
+pub const RECIPES: [(&str, &str); 8] = [
     (
         "attentionxml",
         include_str!("../../../recipes/attentionxml.toml"),
@@ -21,14 +21,21 @@ pub const RECIPES: [(&str, &str); 7] = [
         "lightattention",
         include_str!("../../../recipes/lightattention.toml"),
     ),
+    (
+        "treaderxml",
+        include_str!("../../../recipes/treaderxml.toml"),
+    ),
 ];
 
 /// The systems that read pieces; all others read words.
 pub(crate) const PIECE_SYSTEMS: [&str; 2] = ["lightxml", "aplc-xlnet"];
 
+/// The system that reads the labels of neighbours beside words.
+pub(crate) const TREADER: &str = "treaderxml";
+
 /// System, name and text of the presets: TOML documents with the settings that differ from the
 /// system's recipe.
-pub const PRESETS: [(&str, &str, &str); 18] = [
+pub const PRESETS: [(&str, &str, &str); 27] = [
     (
         "attentionxml",
         "paper-medium",
@@ -118,6 +125,51 @@ pub const PRESETS: [(&str, &str, &str); 18] = [
         "lightattention",
         "paper-amazoncat",
         include_str!("../../../recipes/presets/lightattention-paper-amazoncat.toml"),
+    ),
+    (
+        "treaderxml",
+        "ablation-0",
+        include_str!("../../../recipes/presets/treaderxml-ablation-0.toml"),
+    ),
+    (
+        "treaderxml",
+        "ablation-1",
+        include_str!("../../../recipes/presets/treaderxml-ablation-1.toml"),
+    ),
+    (
+        "treaderxml",
+        "ablation-2",
+        include_str!("../../../recipes/presets/treaderxml-ablation-2.toml"),
+    ),
+    (
+        "treaderxml",
+        "ablation-3",
+        include_str!("../../../recipes/presets/treaderxml-ablation-3.toml"),
+    ),
+    (
+        "treaderxml",
+        "ablation-4",
+        include_str!("../../../recipes/presets/treaderxml-ablation-4.toml"),
+    ),
+    (
+        "treaderxml",
+        "ablation-5",
+        include_str!("../../../recipes/presets/treaderxml-ablation-5.toml"),
+    ),
+    (
+        "treaderxml",
+        "ablation-6",
+        include_str!("../../../recipes/presets/treaderxml-ablation-6.toml"),
+    ),
+    (
+        "treaderxml",
+        "no-teacher",
+        include_str!("../../../recipes/presets/treaderxml-no-teacher.toml"),
+    ),
+    (
+        "treaderxml",
+        "paper",
+        include_str!("../../../recipes/presets/treaderxml-paper.toml"),
     ),
 ];
 

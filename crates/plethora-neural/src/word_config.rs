@@ -170,21 +170,7 @@ impl WordConfig {
         self.words
             .validate()
             .map_err(|error| renamed("text", "words", error))?;
-        check(
-            (1..=4096).contains(&self.vectors.width),
-            "vectors.width",
-            "must be from 1 to 4096",
-        )?;
-        check(
-            self.vectors.start != VectorStart::SkipGram
-                || self.vectors.skip_gram.width == self.vectors.width,
-            "vectors.skip_gram.width",
-            "must equal vectors.width",
-        )?;
-        self.vectors
-            .skip_gram
-            .validate()
-            .map_err(|error| below("vectors", error))?;
+        self.vectors.validate()?;
         self.encoder.validate()?;
         self.head.validate()?;
         check(
@@ -236,6 +222,24 @@ impl WordConfig {
         let of_clusters = self.clusters.as_ref().map(|one| one.predict_beam());
         let of_trees = self.plt.as_ref().map(|plt| plt.beam);
         of_trees.or(of_clusters).unwrap_or(1)
+    }
+}
+
+impl VectorsConfig {
+    pub(crate) fn validate(&self) -> Result<()> {
+        check(
+            (1..=4096).contains(&self.width),
+            "vectors.width",
+            "must be from 1 to 4096",
+        )?;
+        check(
+            self.start != VectorStart::SkipGram || self.skip_gram.width == self.width,
+            "vectors.skip_gram.width",
+            "must equal vectors.width",
+        )?;
+        self.skip_gram
+            .validate()
+            .map_err(|error| below("vectors", error))
     }
 }
 
@@ -341,7 +345,7 @@ pub(crate) fn check_spread(value: f64, key: &str) -> Result<()> {
 }
 
 /// The error of a part that goes by another name here.
-fn renamed(from: &str, to: &str, error: Error) -> Error {
+pub(crate) fn renamed(from: &str, to: &str, error: Error) -> Error {
     match error {
         Error::Config { key, message } => {
             let rest = key.strip_prefix(from).unwrap_or(&key);

@@ -7,6 +7,8 @@ use plethora_core::text::TfIdf;
 use plethora_core::{Error, LabelId, Result};
 use plethora_linear::{FeatureContribution, LinearModel};
 
+use crate::explain_votes::explain_knn;
+
 use crate::{EnsembleModel, Predictor, System};
 
 /// Stands for the classifier's bias among the terms; no term is spelt so.
@@ -20,6 +22,8 @@ pub enum Method {
     Attention,
     /// What each term adds to the margin of a label's linear classifier, or takes from it.
     Contributions,
+    /// What each term, by making training documents with the label alike, adds to their votes for it.
+    Neighbours,
 }
 
 /// Why a label has its score.
@@ -35,6 +39,8 @@ pub struct Explanation {
     pub spans: Vec<SpanWeight>,
     /// The terms, strongest first, then the bias; empty for systems without terms.
     pub terms: Vec<TermContribution>,
+    /// The training documents that voted, the nearest first; empty for systems that ask none.
+    pub neighbours: Vec<ExplainingNeighbour>,
     /// The member of an ensemble that the weights come from; the score is that of the ensemble.
     pub member: Option<ExplainingMember>,
 }
@@ -47,6 +53,21 @@ pub struct ExplainingMember {
     pub name: String,
     /// Its system.
     pub system: String,
+}
+
+/// A training document that voted for its labels.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExplainingNeighbour {
+    /// What the training corpus calls it.
+    pub id: String,
+    /// The beginning of its text; empty where it came without.
+    pub title: String,
+    /// How alike the two are, above 0 and up to 1.
+    pub similarity: f32,
+    /// Its share of the votes.
+    pub share: f32,
+    /// The labels that it votes for.
+    pub labels: Vec<LabelId>,
 }
 
 /// A place of the text and what it weighs.
@@ -79,6 +100,7 @@ impl Method {
         match self {
             Self::Attention => "attention",
             Self::Contributions => "contributions",
+            Self::Neighbours => "neighbours",
         }
     }
 }
@@ -102,6 +124,10 @@ impl Predictor {
                 let tfidf = self.tfidf().ok_or_else(without_words)?;
                 Ok(explain_linear(model, tfidf, text, label))
             }
+            System::Knn(model) => {
+                let tfidf = self.tfidf().ok_or_else(without_words)?;
+                Ok(explain_knn(model, tfidf, text, label))
+            }
             #[cfg(feature = "torch")]
             System::Neural(model) => explain_neural(self, model, text, label),
             System::Ensemble(_) if !self.details().takes_text => Err(without_words()),
@@ -121,20 +147,7 @@ fn without_words() -> Error {
 fn explain_linear(model: &LinearModel, tfidf: &TfIdf, text: &str, label: LabelId) -> Explanation {
     let document = tfidf.transform_one(text);
     let found = model.explain(document.as_row(), label);
-    let mut terms: Vec<TermContribution> = found
-        .features
-        .iter()
-        .map(|feature| TermContribution {
-            term: tfidf.term(feature.feature).to_owned(),
-            value: feature.value,
-            weight: feature.weight,
-            contribution: feature.contribution(),
-        })
-        .collect();
-    terms.sort_by(|left, right| {
-        let strength = |term: &TermContribution| term.contribution.abs();
-        strength(right).total_cmp(&strength(left))
-    });
+    let mut terms = terms_of(&found.features, tfidf);
     if found.bias != 0.0 {
         terms.push(TermContribution {
             term: BIAS.to_owned(),
@@ -149,8 +162,27 @@ fn explain_linear(model: &LinearModel, tfidf: &TfIdf, text: &str, label: LabelId
         method: Method::Contributions,
         spans: spans_of(&found.features, tfidf, text),
         terms,
+        neighbours: Vec::new(),
         member: None,
     }
+}
+
+/// The terms, strongest first.
+pub(crate) fn terms_of(features: &[FeatureContribution], tfidf: &TfIdf) -> Vec<TermContribution> {
+    let mut terms: Vec<TermContribution> = features
+        .iter()
+        .map(|feature| TermContribution {
+            term: tfidf.term(feature.feature).to_owned(),
+            value: feature.value,
+            weight: feature.weight,
+            contribution: feature.contribution(),
+        })
+        .collect();
+    terms.sort_by(|left, right| {
+        let strength = |term: &TermContribution| term.contribution.abs();
+        strength(right).total_cmp(&strength(left))
+    });
+    terms
 }
 
 /// Attention says where a label looks, not whether what it finds speaks for it.
@@ -161,12 +193,14 @@ fn explain_neural(
     text: &str,
     label: LabelId,
 ) -> Result<Explanation> {
-    let Some(places) = model.attention(text, label)? else {
+    let votes = model.votes(text, label);
+    let places = model.attention(text, label)?;
+    if votes.is_none() && places.is_none() {
         return Err(Error::Data(format!(
             "{} has no attention, so there is nothing to explain a label with",
             predictor.details().system
         )));
-    };
+    }
     let options = plethora_neural::RankOptions {
         top_k: predictor.labels().len(),
         beam: None,
@@ -176,12 +210,19 @@ fn explain_neural(
         .iter()
         .flatten()
         .find(|scored| scored.label == label);
+    // A label that the beam does not reach is not ranked at all.
+    let score = ranked.map_or(0.0, |scored| scored.score);
+    if let Some(votes) = &votes {
+        return Ok(crate::explain_votes::explain_reader(
+            votes, text, label, score,
+        ));
+    }
     Ok(Explanation {
         label,
-        // A label that the beam does not reach is not ranked at all.
-        score: ranked.map_or(0.0, |scored| scored.score),
+        score,
         method: Method::Attention,
         spans: places
+            .unwrap_or_default()
             .into_iter()
             .map(|(place, weight)| SpanWeight {
                 start: place.start,
@@ -190,6 +231,7 @@ fn explain_neural(
             })
             .collect(),
         terms: Vec::new(),
+        neighbours: Vec::new(),
         member: None,
     })
 }
@@ -227,6 +269,12 @@ fn explain_ensemble(ensemble: &EnsembleModel, text: &str, label: LabelId) -> Res
                     system: member.predictor().details().system.clone(),
                 },
             }),
+            neighbours: (found.neighbours.into_iter())
+                .map(|neighbour| ExplainingNeighbour {
+                    labels: member.ensemble_labels(&neighbour.labels),
+                    ..neighbour
+                })
+                .collect(),
             ..found
         });
     }
@@ -236,7 +284,11 @@ fn explain_ensemble(ensemble: &EnsembleModel, text: &str, label: LabelId) -> Res
 }
 
 /// The places of terms, each with an equal share of what its term contributes.
-fn spans_of(features: &[FeatureContribution], tfidf: &TfIdf, text: &str) -> Vec<SpanWeight> {
+pub(crate) fn spans_of(
+    features: &[FeatureContribution],
+    tfidf: &TfIdf,
+    text: &str,
+) -> Vec<SpanWeight> {
     let mut counts = vec![0_u32; features.len()];
     let mut places = Vec::new();
     for_each_term(tfidf, text, |term, place| {

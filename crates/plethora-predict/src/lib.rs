@@ -27,6 +27,7 @@ mod compute;
 mod device;
 mod ensemble;
 mod explain;
+mod explain_votes;
 mod open_system;
 mod predictor;
 mod prepared;
@@ -38,7 +39,9 @@ pub use ensemble::{
     Combination, ENSEMBLE, EnsembleConfig, EnsembleModel, EnsembleParts, Member, MemberFolder,
     MemberLink, Stacking, StackingFitter,
 };
-pub use explain::{BIAS, ExplainingMember, Explanation, Method, SpanWeight, TermContribution};
+pub use explain::{
+    BIAS, ExplainingMember, ExplainingNeighbour, Explanation, Method, SpanWeight, TermContribution,
+};
 pub use plethora_linear::RankOptions;
 #[cfg(feature = "torch")]
 pub use plethora_neural::Device;
@@ -46,7 +49,7 @@ pub use predictor::{Predictor, System};
 pub use prepared::Prepared;
 
 /// The systems that need the feature `torch`, so that a program without it can say so.
-pub const NEURAL_SYSTEMS: [&str; 7] = [
+pub const NEURAL_SYSTEMS: [&str; 8] = [
     "attentionxml",
     "attentionxml-plt",
     "xml-rnn",
@@ -54,4 +57,5 @@ pub const NEURAL_SYSTEMS: [&str; 7] = [
     "lightxml",
     "aplc-xlnet",
     "lightattention",
+    "treaderxml",
 ];

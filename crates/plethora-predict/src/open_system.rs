@@ -4,6 +4,7 @@ use plethora_core::artifact::{ModelDetails, ModelReader};
 use plethora_core::corpus::LabelSpace;
 use plethora_core::text::TfIdf;
 use plethora_core::{Error, Result};
+use plethora_linear::knn::{KNN, KnnConfig, KnnModel};
 use plethora_linear::{CONFIG_FILE, LinearConfig, LinearModel};
 #[cfg(feature = "torch")]
 use plethora_neural::{NeuralConfig, NeuralModel};
@@ -21,6 +22,9 @@ pub(crate) fn open_system(
     if plethora_linear::recipe(kind).is_some() {
         let (model, tfidf) = open_linear(folder, details)?;
         Ok((System::Linear(model), tfidf))
+    } else if kind == KNN {
+        let (model, tfidf) = open_knn(folder, details)?;
+        Ok((System::Knn(model), tfidf))
     } else if kind == ENSEMBLE {
         let model = EnsembleModel::open(folder, details, labels, compute)?;
         Ok((System::Ensemble(model), None))
@@ -33,24 +37,36 @@ fn open_linear(
     folder: &ModelReader,
     details: &ModelDetails,
 ) -> Result<(LinearModel, Option<TfIdf>)> {
-    let tfidf = if details.takes_text {
-        Some(TfIdf::load_from(folder.folder())?)
-    } else {
-        None
-    };
+    let tfidf = open_tfidf(folder, details)?;
     let num_features = details.num_features as usize;
-    if let Some(tfidf) = &tfidf
-        && tfidf.num_features() != num_features
-    {
+    let config: LinearConfig = folder.read_json(CONFIG_FILE)?;
+    let model = LinearModel::open(folder, config, num_features, details.num_labels as usize)
+        .map_err(|error| as_model_error(error, folder))?;
+    Ok((model, tfidf))
+}
+
+fn open_knn(folder: &ModelReader, details: &ModelDetails) -> Result<(KnnModel, Option<TfIdf>)> {
+    let tfidf = open_tfidf(folder, details)?;
+    let config: KnnConfig = folder.read_json(CONFIG_FILE)?;
+    let num_features = details.num_features as usize;
+    let model = KnnModel::open(folder, config, num_features, details.num_labels as usize)
+        .map_err(|error| as_model_error(error, folder))?;
+    Ok((model, tfidf))
+}
+
+/// What makes the features of texts; absent where documents come as features.
+fn open_tfidf(folder: &ModelReader, details: &ModelDetails) -> Result<Option<TfIdf>> {
+    if !details.takes_text {
+        return Ok(None);
+    }
+    let tfidf = TfIdf::load_from(folder.folder())?;
+    if tfidf.num_features() != details.num_features as usize {
         return Err(Error::model(
             folder.folder(),
             "the terms of the text features do not fit the manifest",
         ));
     }
-    let config: LinearConfig = folder.read_json(CONFIG_FILE)?;
-    let model = LinearModel::open(folder, config, num_features, details.num_labels as usize)
-        .map_err(|error| as_model_error(error, folder))?;
-    Ok((model, tfidf))
+    Ok(Some(tfidf))
 }
 
 #[cfg(feature = "torch")]

@@ -7,6 +7,7 @@ use plethora_core::calibration::Calibration;
 use plethora_core::corpus::{Document, LabelSpace};
 use plethora_core::text::TfIdf;
 use plethora_core::{Error, LabelId, Result, ScoredLabel};
+use plethora_linear::knn::KnnModel;
 use plethora_linear::{LinearModel, RankOptions};
 #[cfg(feature = "torch")]
 use plethora_neural::NeuralModel;
@@ -28,6 +29,8 @@ use crate::{Compute, EnsembleModel};
 pub enum System {
     /// Linear classifiers on label trees.
     Linear(LinearModel),
+    /// The labels of the nearest training documents.
+    Knn(KnnModel),
     /// Networks.
     #[cfg(feature = "torch")]
     Neural(NeuralModel),
@@ -104,7 +107,9 @@ impl Predictor {
     ) -> Self {
         assert_eq!(labels.len() as u64, details.num_labels);
         match system {
-            System::Linear(_) => assert_eq!(tfidf.is_some(), details.takes_text),
+            System::Linear(_) | System::Knn(_) => {
+                assert_eq!(tfidf.is_some(), details.takes_text);
+            }
             #[cfg(feature = "torch")]
             System::Neural(_) => assert!(tfidf.is_none() && details.takes_text),
             System::Ensemble(_) => assert!(tfidf.is_none()),
@@ -135,7 +140,7 @@ impl Predictor {
     /// Documents in the form that the model ranks: the first half of [`rank`](Self::rank).
     pub fn prepare(&self, documents: &[Document]) -> Result<Prepared> {
         match &self.system {
-            System::Linear(_) => {
+            System::Linear(_) | System::Knn(_) => {
                 Prepared::rows(documents, self.tfidf.as_ref(), self.num_features())
             }
             #[cfg(feature = "torch")]
@@ -170,6 +175,7 @@ impl Predictor {
     fn rank_raw(&self, prepared: &Prepared, options: RankOptions) -> Result<Vec<Vec<ScoredLabel>>> {
         match (&self.system, prepared) {
             (System::Linear(model), Prepared::Rows(rows)) => Ok(model.rank(rows, options)),
+            (System::Knn(model), Prepared::Rows(rows)) => Ok(model.rank(rows, options)),
             #[cfg(feature = "torch")]
             (System::Neural(model), Prepared::Texts(texts)) => {
                 let options = plethora_neural::RankOptions {
@@ -188,7 +194,7 @@ impl Predictor {
     /// the next within seconds.
     pub fn documents_per_batch(&self) -> usize {
         match &self.system {
-            System::Linear(_) => 4096,
+            System::Linear(_) | System::Knn(_) => 4096,
             #[cfg(feature = "torch")]
             System::Neural(_) => 512,
             System::Ensemble(model) => model.documents_per_batch(),

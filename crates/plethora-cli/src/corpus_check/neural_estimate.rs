@@ -3,7 +3,9 @@
 //! Counted are the multiplications of one pass over the documents, from the recipe's own sizes;
 //! backwards takes twice as many as forwards. How long a document is follows from its terms.
 
-use plethora_neural::{EncoderConfig, HeadConfig, NeuralConfig, PieceConfig, RECIPES, WordConfig};
+use plethora_neural::{
+    EncoderConfig, HeadConfig, NeuralConfig, PieceConfig, RECIPES, TReaderConfig, WordConfig,
+};
 
 use super::estimate::{Estimate, TrainingSize, memory};
 
@@ -37,6 +39,9 @@ const MAX_FLAT_LABELS: u64 = 100_000;
 
 /// Pieces of a word.
 const PIECES_PER_WORD: f64 = 1.3;
+
+/// Attentions of a side: two to itself, one to the other side.
+const READER_ATTENTIONS: f64 = 3.0;
 
 /// Sizes of an encoder as the recipe's.
 struct EncoderSize {
@@ -92,6 +97,7 @@ pub(super) fn estimates(size: TrainingSize) -> Vec<Estimate> {
             Some(match NeuralConfig::of_system(system).ok()? {
                 NeuralConfig::Words(config) => estimate(system, &config, size),
                 NeuralConfig::Pieces(config) => estimate_pieces(system, &config, size),
+                NeuralConfig::TReader(config) => estimate_reader(system, &config, size),
             })
         })
         .collect()
@@ -156,6 +162,39 @@ fn estimate_pieces(system: &'static str, config: &PieceConfig, size: TrainingSiz
         peak_memory_bytes: (LIBRARY_BYTES
             + (BYTES_PER_WEIGHT + 8.0) * weights
             + 4.0 * (kept + documents * length)) as u64,
+    }
+}
+
+/// Two sides of attentions and one layer over all labels, beside an index of the documents.
+fn estimate_reader(system: &'static str, config: &TReaderConfig, size: TrainingSize) -> Estimate {
+    let documents = size.num_documents as f64;
+    let terms = size.num_entries as f64 / documents.max(1.0);
+    let length = (WORDS_PER_TERM * terms).clamp(1.0, config.words.max_length as f64);
+    let (width, labels) = (
+        config.vectors.width as f64,
+        config.teacher.max_labels as f64,
+    );
+    let bottleneck = config.head.bottleneck as f64;
+    let num_labels = size.num_labels as f64;
+    // Queries, keys, values and outputs of three attentions, and the products between places.
+    let attentions = (length + labels) * READER_ATTENTIONS * 4.0 * width * width
+        + 2.0 * width * (2.0 * length * length + 2.0 * length * labels);
+    let operations = PASSES
+        * OPERATIONS_PER_WEIGHT
+        * (attentions + 2.0 * width * bottleneck + num_labels * bottleneck);
+    let num_words = size.num_features.min(config.words.max_vocabulary as u64) as f64;
+    let weights = (num_words + num_labels) * width
+        + 2.0 * READER_ATTENTIONS * 4.0 * width * width
+        + num_labels * bottleneck;
+    let kept = config.train.batch_size as f64
+        * ((length + labels) * width * READER_ATTENTIONS * KEPT_PER_STATE
+            + 2.0 * config.reading.heads as f64 * length * length);
+    let epochs = config.train.epochs as f64;
+    Estimate {
+        system,
+        cpu_seconds: documents * epochs * operations / OPERATIONS_PER_SECOND,
+        peak_memory_bytes: (LIBRARY_BYTES + BYTES_PER_WEIGHT * weights + 4.0 * kept) as u64
+            + memory(size, 3),
     }
 }
 

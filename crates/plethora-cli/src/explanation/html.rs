@@ -54,6 +54,9 @@ impl ExplainedLabel<'_> {
                 "Blue words speak for the label, orange ones against it: what they add to the \
                  margin of its classifier."
             }
+            Method::Neighbours => {
+                "The bluer a word, the more it made training documents with the label alike."
+            }
             _ => "The bluer a place, the more the label attends to it.",
         };
         let member = match self.member() {
@@ -62,11 +65,41 @@ impl ExplainedLabel<'_> {
         };
         format!(
             "<h2>{}</h2>\n<p class=\"note\">Score {:.4}.{member} {meaning}</p>\n\
-             <div class=\"text\" dir=\"auto\">{}</div>\n<table>\n{}</table>\n",
+             <div class=\"text\" dir=\"auto\">{}</div>\n<table>\n{}</table>\n{}",
             escaped(&self.title()),
             explanation.score,
             self.marked_html(text),
-            self.html_rows(text)
+            self.html_rows(text),
+            self.html_neighbours()
+        )
+    }
+
+    /// The training documents that voted, where there are some.
+    fn html_neighbours(&self) -> String {
+        if self.explanation.neighbours.is_empty() {
+            return String::new();
+        }
+        let mut rows = String::new();
+        for (neighbour, labels) in self.neighbours().take(SHOWN) {
+            let names: Vec<&str> = labels.iter().map(|label| label.name.as_str()).collect();
+            let mark = if self.is_voted_by(neighbour) {
+                "yes"
+            } else {
+                "no"
+            };
+            let _ = writeln!(
+                rows,
+                "<tr><td>{:.4}</td><td>{:.4}</td><td>{mark}</td><td>{} {}</td><td>{}</td></tr>",
+                neighbour.similarity,
+                neighbour.share,
+                escaped(&neighbour.id),
+                escaped(&neighbour.title),
+                escaped(&names.join("; "))
+            );
+        }
+        format!(
+            "<table>\n<tr><th>similarity</th><th>share</th><th>has it</th><th>neighbour</th>\
+             <th>its labels</th></tr>\n{rows}</table>\n"
         )
     }
 
@@ -93,7 +126,7 @@ impl ExplainedLabel<'_> {
 
     fn html_rows(&self, text: &str) -> String {
         let mut rows = String::new();
-        if self.explanation.method == Method::Contributions {
+        if self.explanation.method != Method::Attention {
             rows.push_str(
                 "<tr><th>contribution</th><th>value</th><th>weight</th><th>term</th></tr>\n",
             );

@@ -25,6 +25,21 @@ struct JsonExplanation<'a> {
     member: Option<JsonMember<'a>>,
     spans: Vec<JsonSpan<'a>>,
     terms: Vec<JsonTerm<'a>>,
+    /// Training documents that voted, of systems that ask some.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    neighbours: Vec<JsonNeighbour<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonNeighbour<'a> {
+    id: &'a str,
+    title: &'a str,
+    similarity: f32,
+    share: f32,
+    /// Whether it votes for the label.
+    has_label: bool,
+    /// Names of the labels that it votes for.
+    labels: Vec<&'a str>,
 }
 
 /// The member of an ensemble that the weights come from.
@@ -100,6 +115,17 @@ impl ExplainedLabel<'_> {
                     value: term.value,
                     weight: term.weight,
                     contribution: term.contribution,
+                })
+                .collect(),
+            neighbours: self
+                .neighbours()
+                .map(|(neighbour, labels)| JsonNeighbour {
+                    id: &neighbour.id,
+                    title: &neighbour.title,
+                    similarity: neighbour.similarity,
+                    share: neighbour.share,
+                    has_label: self.is_voted_by(neighbour),
+                    labels: labels.iter().map(|label| label.name.as_str()).collect(),
                 })
                 .collect(),
         }

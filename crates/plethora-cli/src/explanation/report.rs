@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use plethora_core::corpus::Label;
 use plethora_core::{LabelId, Result};
-use plethora_predict::{Explanation, Predictor, SpanWeight};
+use plethora_predict::{ExplainingNeighbour, Explanation, Predictor, SpanWeight};
 
 /// A text, and why each of some labels has its score for it.
 #[derive(Debug)]
@@ -21,6 +21,8 @@ pub(crate) struct ExplanationReport<'a> {
 pub(super) struct ExplainedLabel<'a> {
     pub(super) label: &'a Label,
     pub(super) explanation: Explanation,
+    /// The labels of each of its neighbours.
+    pub(super) neighbour_labels: Vec<Vec<&'a Label>>,
 }
 
 impl<'a> ExplanationReport<'a> {
@@ -32,9 +34,17 @@ impl<'a> ExplanationReport<'a> {
         labels: &[LabelId],
     ) -> Result<Self> {
         let explain = |&label: &LabelId| {
+            let explanation = predictor.explain(text, label)?;
+            let labels_of = |neighbour: &ExplainingNeighbour| {
+                let labels = neighbour.labels.iter();
+                labels
+                    .map(|&label| predictor.labels().label(label))
+                    .collect()
+            };
             Ok(ExplainedLabel {
                 label: predictor.labels().label(label),
-                explanation: predictor.explain(text, label)?,
+                neighbour_labels: explanation.neighbours.iter().map(labels_of).collect(),
+                explanation,
             })
         };
         Ok(Self {
@@ -61,6 +71,17 @@ impl ExplainedLabel<'_> {
     pub(super) fn member(&self) -> Option<String> {
         let member = self.explanation.member.as_ref()?;
         Some(format!("{} ({})", member.name, member.system))
+    }
+
+    /// The neighbours, each with its labels.
+    pub(super) fn neighbours(&self) -> impl Iterator<Item = (&ExplainingNeighbour, &[&Label])> {
+        let labels = self.neighbour_labels.iter().map(Vec::as_slice);
+        self.explanation.neighbours.iter().zip(labels)
+    }
+
+    /// True for a neighbour that votes for the label.
+    pub(super) fn is_voted_by(&self, neighbour: &ExplainingNeighbour) -> bool {
+        neighbour.labels.contains(&self.explanation.label)
     }
 
     /// The strongest spans, strongest first; earlier ones first among equals.

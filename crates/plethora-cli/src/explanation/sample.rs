@@ -36,7 +36,11 @@ impl Parts {
             system: "wide-tree",
             text: TEXT,
             labels: labels
-                .map(|(label, explanation)| ExplainedLabel { label, explanation })
+                .map(|(label, explanation)| ExplainedLabel {
+                    label,
+                    neighbour_labels: vec![vec![label]; explanation.neighbours.len()],
+                    explanation,
+                })
                 .collect(),
         }
     }
@@ -78,6 +82,7 @@ fn contributions() -> Explanation {
             term("script", 0.01, 1.0),
             term(BIAS, 1.0, -0.5),
         ],
+        neighbours: Vec::new(),
         member: None,
     }
 }
@@ -89,6 +94,7 @@ fn attention() -> Explanation {
         method: Method::Attention,
         spans: vec![span("alert('é')", 0, 0.25), span("honey", 0, 0.75)],
         terms: Vec::new(),
+        neighbours: Vec::new(),
         member: Some(ExplainingMember {
             name: "member-1".into(),
             system: "attentionxml".into(),

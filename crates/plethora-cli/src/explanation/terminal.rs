@@ -92,13 +92,43 @@ impl ExplainedLabel<'_> {
 
     fn table(&self, text: &str) -> String {
         match self.explanation.method {
-            Method::Contributions => self.term_table(),
+            Method::Contributions => self.term_table("(margin)"),
+            Method::Neighbours => {
+                format!("{}\n{}", self.term_table("(votes)"), self.neighbour_table())
+            }
             _ => self.span_table(text),
         }
     }
 
-    /// The strongest terms, what the others add, and the bias: they sum to the margin.
-    fn term_table(&self) -> String {
+    /// The nearest training documents; a plus stands before those that have the label.
+    fn neighbour_table(&self) -> String {
+        let mut table = format!("{:>13} {:>9}    neighbour\n", "similarity", "share");
+        for (neighbour, labels) in self.neighbours().take(SHOWN) {
+            let names: Vec<&str> = labels.iter().map(|label| label.name.as_str()).collect();
+            let mark = if self.is_voted_by(neighbour) {
+                '+'
+            } else {
+                ' '
+            };
+            let shown = format!(
+                "{} {} [{}]",
+                neighbour.id,
+                neighbour.title,
+                names.join("; ")
+            );
+            let _ = writeln!(
+                table,
+                "{:>13.4} {:>9.4}  {mark} {}",
+                neighbour.similarity,
+                neighbour.share,
+                one_field(&printable(&shown))
+            );
+        }
+        table
+    }
+
+    /// The strongest terms, what the others add, and the bias, with what they sum to.
+    fn term_table(&self, sum_name: &str) -> String {
         let all = &self.explanation.terms;
         let (bias, terms): (Vec<_>, Vec<_>) = all.iter().partition(|term| term.term == BIAS);
         let (shown, rest) = terms.split_at(terms.len().min(SHOWN));
@@ -114,7 +144,7 @@ impl ExplainedLabel<'_> {
             table.push_str(&sum_row(sum(rest), &format!("({} others)", rest.len())));
         }
         table.extend(bias.iter().map(|term| term_row(term)));
-        table.push_str(&sum_row(sum(&terms) + sum(&bias), "(margin)"));
+        table.push_str(&sum_row(sum(&terms) + sum(&bias), sum_name));
         table
     }
 

@@ -1,7 +1,7 @@
 //! The ranges of each system's recipe, compiled in.
 
 /// Systems and their ranges. A system's are one more file here.
-const RANGES: [(&str, &str); 11] = [
+const RANGES: [(&str, &str); 13] = [
     (
         "wide-tree",
         include_str!("../../../../recipes/ranges/wide-tree.toml"),
@@ -41,6 +41,11 @@ const RANGES: [(&str, &str); 11] = [
     (
         "lightattention",
         include_str!("../../../../recipes/ranges/lightattention.toml"),
+    ),
+    ("knn", include_str!("../../../../recipes/ranges/knn.toml")),
+    (
+        "treaderxml",
+        include_str!("../../../../recipes/ranges/treaderxml.toml"),
     ),
     (
         "aplc-xlnet",

@@ -30,7 +30,7 @@ impl Effort {
     /// What settings leave to cut.
     pub(super) fn of(config: &SystemConfig) -> Self {
         match config {
-            SystemConfig::Linear(_) => Self::Documents,
+            SystemConfig::Linear(_) | SystemConfig::Knn(_) => Self::Documents,
             #[cfg(feature = "torch")]
             SystemConfig::Neural(_) => Self::Epochs,
         }
@@ -39,7 +39,9 @@ impl Effort {
     /// The smallest share that still says something about the settings.
     pub(super) fn min_share(config: &SystemConfig, num_documents: u64) -> f64 {
         match config {
-            SystemConfig::Linear(_) => MIN_DOCUMENTS / num_documents.max(1) as f64,
+            SystemConfig::Linear(_) | SystemConfig::Knn(_) => {
+                MIN_DOCUMENTS / num_documents.max(1) as f64
+            }
             #[cfg(feature = "torch")]
             SystemConfig::Neural(config) => {
                 let epochs = match config.train().epochs {
@@ -74,7 +76,7 @@ impl Work {
     /// Training with these settings and this share of the effort.
     pub(super) fn new(config: SystemConfig, share: f64) -> Self {
         match &config {
-            SystemConfig::Linear(_) => Self { config, share },
+            SystemConfig::Linear(_) | SystemConfig::Knn(_) => Self { config, share },
             #[cfg(feature = "torch")]
             SystemConfig::Neural(neural) => {
                 let is_open = neural.train().epochs == 0;

@@ -1,6 +1,7 @@
 //! The systems that this program knows, with their recipes and presets.
 
 use plethora_linear::RECIPES;
+use plethora_linear::knn::{KNN, KNN_RECIPE};
 use plethora_predict::NEURAL_SYSTEMS;
 
 use super::setting_table::nearest;
@@ -18,8 +19,8 @@ pub(super) type Preset = (&'static str, &'static str, &'static str);
 
 /// Names and recipes of all systems, the default first.
 pub(crate) fn recipes() -> Vec<(&'static str, &'static str)> {
-    #[cfg_attr(not(feature = "torch"), expect(unused_mut))]
     let mut recipes = RECIPES.to_vec();
+    recipes.push((KNN, KNN_RECIPE));
     #[cfg(feature = "torch")]
     recipes.extend(plethora_neural::RECIPES);
     recipes

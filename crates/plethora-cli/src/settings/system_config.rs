@@ -2,6 +2,7 @@
 
 use plethora_core::Result;
 use plethora_linear::LinearConfig;
+use plethora_linear::knn::{KNN, KnnConfig};
 #[cfg(feature = "torch")]
 use plethora_neural::NeuralConfig;
 use plethora_predict::Precision;
@@ -13,6 +14,7 @@ use serde_json::Value;
 #[serde(untagged)]
 pub(crate) enum SystemConfig {
     Linear(Box<LinearConfig>),
+    Knn(Box<KnnConfig>),
     #[cfg(feature = "torch")]
     Neural(Box<NeuralConfig>),
 }
@@ -23,16 +25,20 @@ impl SystemConfig {
         if plethora_linear::recipe(system).is_some() {
             return toml::from_str(text).map(Self::Linear);
         }
+        if system == KNN {
+            return toml::from_str(text).map(Self::Knn);
+        }
         #[cfg(feature = "torch")]
         return toml::from_str(text).map(Self::Neural);
         #[cfg(not(feature = "torch"))]
-        unreachable!("all systems of this program are linear")
+        unreachable!("this program has no neural systems")
     }
 
     /// The same system with other settings.
     pub(super) fn replaced_by(&self, settings: Value) -> Result<Self, serde_json::Error> {
         match self {
             Self::Linear(_) => Deserialize::deserialize(settings).map(Self::Linear),
+            Self::Knn(_) => Deserialize::deserialize(settings).map(Self::Knn),
             #[cfg(feature = "torch")]
             Self::Neural(_) => Deserialize::deserialize(settings).map(Self::Neural),
         }
@@ -42,6 +48,7 @@ impl SystemConfig {
     pub(crate) fn validate(&self) -> Result<()> {
         match self {
             Self::Linear(config) => config.validate(),
+            Self::Knn(config) => config.validate(),
             #[cfg(feature = "torch")]
             Self::Neural(config) => config.validate(),
         }
@@ -53,9 +60,9 @@ impl SystemConfig {
             return;
         }
         match self {
-            Self::Linear(config) => tracing::warn!(
+            Self::Linear(_) | Self::Knn(_) => tracing::warn!(
                 "{} computes with f32, not with {}",
-                config.system,
+                self.system(),
                 precision.name()
             ),
             #[cfg(feature = "torch")]
@@ -67,6 +74,8 @@ impl SystemConfig {
     pub(crate) fn seed(&self) -> u64 {
         match self {
             Self::Linear(config) => config.seed,
+            // It draws nothing.
+            Self::Knn(_) => 0,
             #[cfg(feature = "torch")]
             Self::Neural(config) => config.seed(),
         }
@@ -76,6 +85,7 @@ impl SystemConfig {
     pub(crate) fn system(&self) -> &str {
         match self {
             Self::Linear(config) => &config.system,
+            Self::Knn(config) => &config.system,
             #[cfg(feature = "torch")]
             Self::Neural(config) => config.system(),
         }

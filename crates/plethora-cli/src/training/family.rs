@@ -45,6 +45,7 @@ impl SystemConfig {
     pub(super) fn family(&self) -> &dyn Family {
         match self {
             Self::Linear(config) => config.as_ref(),
+            Self::Knn(config) => config.as_ref(),
             #[cfg(feature = "torch")]
             Self::Neural(config) => config.as_ref(),
         }

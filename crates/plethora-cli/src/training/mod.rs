@@ -6,6 +6,7 @@
 mod corpus;
 mod family;
 mod job;
+mod knn;
 mod linear;
 #[cfg(feature = "torch")]
 mod neural;

@@ -9,7 +9,7 @@ use plethora_core::metrics::Evaluation;
 use plethora_core::{Error, Result};
 use plethora_neural::{
     NeuralConfig, NeuralParts, NeuralSet, NeuralSetBuilder, NeuralTrainer, PieceConfig, TextReader,
-    ValidationDocuments, check_encoder, resolve_encoder,
+    ValidationDocuments, VectorsConfig, check_encoder, resolve_encoder,
 };
 use plethora_predict::{Predictor, System};
 
@@ -25,11 +25,8 @@ impl Family for NeuralConfig {
     fn check(&self, job: &TrainingJob) -> Result<()> {
         job.device.open()?;
         match self {
-            Self::Words(config) if !config.vectors.file.is_empty() => {
-                let path = Path::new(&config.vectors.file);
-                std::fs::File::open(path).map_err(Error::read(path))?;
-            }
-            Self::Words(_) => {}
+            Self::Words(config) => check_vectors(&config.vectors)?,
+            Self::TReader(config) => check_vectors(&config.vectors)?,
             Self::Pieces(config) => check_encoder(&with_encoder_folder(config)?)?,
         }
         match &job.valid {
@@ -127,6 +124,15 @@ impl Family for NeuralConfig {
     }
 }
 
+/// Vectors that are asked for must be there.
+fn check_vectors(config: &VectorsConfig) -> Result<()> {
+    if !config.file.is_empty() {
+        let path = Path::new(&config.file);
+        std::fs::File::open(path).map_err(Error::read(path))?;
+    }
+    Ok(())
+}
+
 /// The training documents, and the fields that their texts came from.
 fn read(
     config: &NeuralConfig,
@@ -170,7 +176,7 @@ fn what_is_read(set: &NeuralSet) -> String {
 /// The settings with the folder of the encoder instead of its name.
 fn with_encoder(config: &NeuralConfig) -> Result<NeuralConfig> {
     Ok(match config {
-        NeuralConfig::Words(_) => config.clone(),
+        NeuralConfig::Words(_) | NeuralConfig::TReader(_) => config.clone(),
         NeuralConfig::Pieces(config) => NeuralConfig::Pieces(with_encoder_folder(config)?),
     })
 }

@@ -48,6 +48,16 @@ const SMALL_CLUSTERED_WORDS: [&str; 14] = [
     "clusters.beam=4",
 ];
 
+/// A small network over words and the labels of neighbours.
+const SMALL_READER: [&str; 6] = [
+    "--set",
+    "vectors.width=16",
+    "--set",
+    "words.max_length=40",
+    "--set",
+    "head.bottleneck=16",
+];
+
 /// Of a small encoder, what it can.
 const SMALL_PIECES: [&str; 6] = [
     "--encoder",
@@ -83,6 +93,7 @@ fn small(system: &str) -> Vec<&'static str> {
                 "adaptive.num_tails=2",
             ],
         ]),
+        "treaderxml" => SMALL_READER.to_vec(),
         "xml-cnn" => join(&[&SMALL_WORDS, &["--set", "encoder.filters=8"]]),
         // Groups of few labels, so that there are several.
         "attentionxml-plt" => join(&[

@@ -79,6 +79,11 @@ impl AllLabels {
         }
     }
 
+    /// documents x labels, in 32 bits: scores before the sigmoid, of document vectors.
+    pub(crate) fn vector_logits(&self, input: &VectorInput<'_>) -> Tensor {
+        self.outputs(&input.parameters.dense, input.vector)
+    }
+
     /// The best labels of document vectors.
     pub(crate) fn rank(&self, input: &VectorInput<'_>, keep: usize) -> Ranked {
         let logits = self.outputs(&input.parameters.dense, input.vector);

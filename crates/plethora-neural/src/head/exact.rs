@@ -12,6 +12,7 @@ use tch::{Device, Kind, Tensor};
 use super::LabelFacts;
 use super::bottleneck::Bottleneck;
 use super::label_chunks::{chunk_limit, label_chunks};
+use super::prior::Prior;
 use super::vector_input::{LabelPlaces, Ranked, VectorInput, send_back};
 use crate::parameters::DenseParametersBuilder;
 use crate::start::Start;
@@ -85,9 +86,19 @@ struct Step<'a> {
     /// What the loss of a label counts in the label's own step.
     share: f64,
     targets: &'a LabelPlaces,
+    prior: Option<&'a Prior<'a>>,
     part: &'a StepPart<'a>,
     vectors: &'a Tensor,
     biases: &'a Tensor,
+}
+
+/// What the runs of a step add up, before its share.
+struct Sums {
+    loss: Tensor,
+    /// Gradient of the narrow vector.
+    of_vector: Tensor,
+    /// Gradients of the prior's values, run by run.
+    of_prior: Vec<Tensor>,
 }
 
 impl Exact {
@@ -137,6 +148,18 @@ impl Exact {
         step: &StepPart<'_>,
         scale: LossScale,
     ) -> Learnt {
+        self.learn_with(input, targets, step, scale, None)
+    }
+
+    /// As [`learn`](Self::learn), of scores that a prior has raised, whose values learn too.
+    pub(crate) fn learn_with(
+        &self,
+        input: &VectorInput<'_>,
+        targets: &LabelPlaces,
+        step: &StepPart<'_>,
+        scale: LossScale,
+        prior: Option<&Prior<'_>>,
+    ) -> Learnt {
         let hidden = self.hidden(input);
         let per_document = match scale {
             LossScale::Sum => 1,
@@ -144,47 +167,52 @@ impl Exact {
         };
         let per_label = 1.0 / targets.num_documents() as f64;
         let share = per_label / per_document as f64;
-        let (loss, gradient) = tch::no_grad(|| {
+        let sums = tch::no_grad(|| {
             let hidden = hidden.detach();
             let step = Step {
                 scaled_hidden: &hidden * (per_label * step.scale),
                 share: per_label * step.scale,
                 hidden,
                 targets,
+                prior,
                 part: step,
                 vectors: input.parameters.tables[self.tables.vectors].values(),
                 biases: input.parameters.tables[self.tables.biases].values(),
             };
-            let mut loss = Tensor::zeros([], (Kind::Float, step.hidden.device()));
-            let mut gradient = step.hidden.zeros_like().to_kind(Kind::Float);
+            let mut sums = Sums {
+                loss: Tensor::zeros([], (Kind::Float, step.hidden.device())),
+                of_vector: step.hidden.zeros_like().to_kind(Kind::Float),
+                of_prior: Vec::new(),
+            };
             for chunk in self.chunks(&step.hidden) {
-                self.learn_chunk(&step, &chunk, &mut loss, &mut gradient);
+                self.learn_chunk(&step, &chunk, &mut sums);
             }
-            (loss * share, gradient * (share * step.part.scale))
+            sums
         });
-        send_back(&[(hidden, gradient)]);
+        let share_of_step = share * step.scale;
+        let mut gradients = vec![(hidden, sums.of_vector * share_of_step)];
+        if let Some(prior) = prior {
+            // Runs rise by label, as the places do.
+            let of_values = Tensor::cat(&sums.of_prior, 0);
+            gradients.push((prior.values.shallow_clone(), of_values * share_of_step));
+        }
+        send_back(&gradients);
         Learnt {
-            loss,
+            loss: sums.loss * share,
             rows: Vec::new(),
         }
     }
 
-    /// Adds the loss of a run and its part of the gradient of the narrow vector, both before their
-    /// share, then changes the run's labels.
-    fn learn_chunk(
-        &self,
-        step: &Step<'_>,
-        chunk: &Range<i64>,
-        loss: &mut Tensor,
-        gradient: &mut Tensor,
-    ) {
+    /// Adds the loss of a run and its part of the gradients, then changes the run's labels.
+    fn learn_chunk(&self, step: &Step<'_>, chunk: &Range<i64>, sums: &mut Sums) {
         let part = |tensor: &Tensor| tensor.narrow(0, chunk.start, chunk.end - chunk.start);
         let vectors = part(step.vectors).to_kind(step.hidden.kind());
         let mut logits = product(&step.hidden, &vectors.tr());
         let _ = logits.g_add_(&part(step.biases).tr());
+        let raised = step.prior.map(|prior| raise(&logits, prior, chunk));
         let positives = positives_of(step.targets, chunk);
-        *loss += logits.softplus().sum(Kind::Float);
-        *loss -= logits
+        sums.loss += logits.softplus().sum(Kind::Float);
+        sums.loss -= logits
             .view([-1])
             .index_select(0, &positives)
             .sum(Kind::Float);
@@ -192,7 +220,11 @@ impl Exact {
         let minus = errors.new_full(positives.size(), -1.0, (Kind::Float, errors.device()));
         let _ = errors.view([-1]).index_add_(0, &positives, &minus);
         let small_errors = errors.to_kind(step.hidden.kind());
-        *gradient += product(&small_errors, &vectors);
+        sums.of_vector += product(&small_errors, &vectors);
+        if let Some(places) = raised {
+            let at_places = errors.view([-1]).index_select(0, &places);
+            sums.of_prior.push(at_places);
+        }
         let momentum = &step.part.momentum;
         if let Some(momenta) = momentum.momentum_of(self.tables.vectors) {
             let of_vectors = small_errors.tr().matmul(&step.scaled_hidden);
@@ -214,6 +246,16 @@ impl Exact {
     /// # Shapes
     /// Gives documents x `keep`, or x labels where these are fewer.
     pub(crate) fn rank(&self, input: &VectorInput<'_>, keep: usize) -> Ranked {
+        self.rank_with(input, keep, None)
+    }
+
+    /// As [`rank`](Self::rank), by scores that a prior has raised.
+    pub(crate) fn rank_with(
+        &self,
+        input: &VectorInput<'_>,
+        keep: usize,
+        prior: Option<&Prior<'_>>,
+    ) -> Ranked {
         let _no_grad = tch::no_grad_guard();
         let keep = (keep as i64).min(self.num_labels);
         let vectors = input.parameters.tables[self.tables.vectors].values();
@@ -226,6 +268,9 @@ impl Exact {
                 let part = |tensor: &Tensor| tensor.narrow(0, chunk.start, chunk.end - chunk.start);
                 let mut logits = hidden.matmul(&part(vectors).tr()).to_kind(Kind::Float);
                 let _ = logits.g_add_(&part(biases).tr());
+                if let Some(prior) = prior {
+                    let _ = raise(&logits, prior, &chunk);
+                }
                 let labels =
                     Tensor::arange_start(chunk.start, chunk.end, (Kind::Int64, logits.device()));
                 Ranked::best_of(&logits, &labels, keep)
@@ -260,15 +305,29 @@ impl Exact {
     }
 }
 
-/// The places of a run's positives in its matrix of documents x labels, read row by row. Positives are
-/// sorted by label, so that those of a run lie side by side and the device is not waited for.
+/// The places of a run's positives in its matrix of documents x labels, read row by row.
 fn positives_of(targets: &LabelPlaces, chunk: &Range<i64>) -> Tensor {
-    let labels = targets.labels_on_host();
-    let before = |end: i64| labels.partition_point(|&label| i64::from(label) < end) as i64;
-    let (start, end) = (before(chunk.start), before(chunk.end));
+    let Range { start, end } = places_of(targets, chunk);
     let part = |tensor: &Tensor| tensor.narrow(0, start, end - start);
     let length = chunk.end - chunk.start;
     part(&targets.documents()) * length + part(&targets.labels()) - chunk.start
+}
+
+/// Which places are those of a run. They are sorted by label, so that they lie side by side and the
+/// device is not waited for.
+fn places_of(targets: &LabelPlaces, chunk: &Range<i64>) -> Range<i64> {
+    let labels = targets.labels_on_host();
+    let before = |end: i64| labels.partition_point(|&label| i64::from(label) < end) as i64;
+    before(chunk.start)..before(chunk.end)
+}
+
+/// Adds the prior of a run to its scores in place; gives its places there.
+fn raise(logits: &Tensor, prior: &Prior<'_>, chunk: &Range<i64>) -> Tensor {
+    let Range { start, end } = places_of(prior.places, chunk);
+    let places = positives_of(prior.places, chunk);
+    let values = prior.values.narrow(0, start, end - start);
+    let _ = logits.view([-1]).index_add_(0, &places, &values);
+    places
 }
 
 /// A product in 32 bits, of factors in fewer where they are so.

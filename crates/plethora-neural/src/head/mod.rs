@@ -15,6 +15,7 @@ mod document_lists;
 mod exact;
 mod label_chunks;
 mod layers;
+mod prior;
 mod shared_context;
 mod vector_input;
 
@@ -31,6 +32,7 @@ pub(crate) use all_labels::AllLabels;
 pub(crate) use attention::Attention;
 use attention::Lesson;
 use attention_form::AttentionForm;
+pub(crate) use bottleneck::Bottleneck;
 pub use clustered::{Activation, Negatives};
 pub(crate) use clustered::{Clustered, ClusteredConfig, ClusteredSetup, Phase};
 #[cfg(test)]
@@ -38,6 +40,7 @@ pub(crate) use clustered_attention::Said;
 pub(crate) use clustered_attention::{ClusteredAttention, ClusteredAttentionSetup, StatesInput};
 pub(crate) use clusters::Clusters;
 pub(crate) use exact::{Exact, ExactConfig, ExactSetup, ExactTables};
+pub(crate) use prior::Prior;
 pub(crate) use vector_input::{LabelPlaces, Ranked, VectorInput};
 
 /// What a head needs to know of the labels to start.

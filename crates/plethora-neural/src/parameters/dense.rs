@@ -90,6 +90,12 @@ impl DenseParametersBuilder {
         self.add_in(RateGroup::Labels, name, value)
     }
 
+    /// Lets a parameter start at zero.
+    pub fn clear(&mut self, id: ParameterId) {
+        let value = &mut self.entries[id.0].1;
+        *value = value.zeros_like();
+    }
+
     /// Keeps weight decay from a parameter; of vectors it is kept anyway.
     pub fn leave_undecayed(&mut self, id: ParameterId) {
         self.undecayed.push(id);

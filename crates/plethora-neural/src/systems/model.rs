@@ -16,6 +16,8 @@ use super::open_networks::{open_members, open_tree};
 use super::piece_ranker::PieceRanker;
 use super::piece_run::{PieceMember, cut};
 use super::reader::TextReader;
+use super::retriever::NeighbourVotes;
+use super::treader_model::{NETWORK_FILE, TReaderPart};
 use crate::batch::WordBatch;
 use crate::config::NeuralConfig;
 use crate::guard::guarded;
@@ -66,6 +68,8 @@ pub(crate) enum TrainedPart {
         architecture: Architecture,
         members: Vec<PieceMember>,
     },
+    /// A network of words and the labels of neighbours.
+    TReader(Box<TReaderPart>),
 }
 
 /// The networks of one tree; a flat system has a tree of one level.
@@ -141,6 +145,18 @@ impl NeuralModel {
                     num_labels,
                 ))
             }
+            NeuralConfig::TReader(mut config) => {
+                config.train.precision = precision;
+                let words = Words::load_from(folder.folder())?;
+                let part = TReaderPart::open(folder, &config, &words, num_labels, on)?;
+                Ok(Self::new(
+                    NeuralConfig::TReader(config),
+                    TextReader::Words(words),
+                    device,
+                    TrainedPart::TReader(Box::new(part)),
+                    num_labels,
+                ))
+            }
             NeuralConfig::Pieces(mut config) => {
                 config.train.precision = precision;
                 config.check_settled()?;
@@ -173,7 +189,24 @@ impl NeuralModel {
         options: RankOptions,
     ) -> Result<Vec<Vec<ScoredLabel>>> {
         let sequences = self.reader.sequences(texts);
+        if let (TrainedPart::TReader(part), NeuralConfig::TReader(config)) =
+            (&self.trained, &self.config)
+        {
+            return guarded(|| part.rank(texts, &sequences, config, options.top_k));
+        }
         guarded(|| self.rank_sequences(&sequences, options))
+    }
+
+    /// Which training documents like a text vote for a label, and by what they are like it. Absent for
+    /// systems that ask none.
+    pub fn votes(&self, text: &str, label: LabelId) -> Option<NeighbourVotes<'_>> {
+        let (TrainedPart::TReader(part), NeuralConfig::TReader(config)) =
+            (&self.trained, &self.config)
+        else {
+            return None;
+        };
+        let sequences = self.reader.sequences(&[text]);
+        part.votes(text, &sequences, label, config)
     }
 
     /// As [`rank`](Self::rank), of sequences.
@@ -212,6 +245,7 @@ impl NeuralModel {
                     .rank(sequences)
                 })
                 .collect::<Result<_>>()?,
+            TrainedPart::TReader(_) => unreachable!("TReaderXML ranks texts"),
         };
         Ok(combine(of_networks, sequences.num_rows(), options.top_k))
     }
@@ -242,13 +276,14 @@ impl NeuralModel {
         match &self.trained {
             TrainedPart::Trees(trees) => trees.len(),
             TrainedPart::Members { members, .. } => members.len(),
+            TrainedPart::TReader(_) => 1,
         }
     }
 
     fn cut(&self, device: tch::Device) -> Cut {
         match &self.config {
             NeuralConfig::Pieces(config) => cut(config, &self.reader, device),
-            NeuralConfig::Words(_) => unreachable!("systems of words have no pieces"),
+            _ => unreachable!("systems of words have no pieces"),
         }
     }
 
@@ -256,6 +291,7 @@ impl NeuralModel {
         match &self.config {
             NeuralConfig::Words(config) => config.predict_beam(),
             NeuralConfig::Pieces(config) => config.predict_beam(),
+            NeuralConfig::TReader(_) => 1,
         }
     }
 
@@ -339,6 +375,9 @@ impl NeuralModel {
             TrainedPart::Members { members, .. } => (members.iter().enumerate())
                 .map(|(number, member)| (member_file_name(number), member.network.parameters()))
                 .collect(),
+            TrainedPart::TReader(part) => {
+                vec![(NETWORK_FILE.to_owned(), part.network.parameters())]
+            }
         }
     }
 }

@@ -59,7 +59,8 @@ impl PieceRanker<'_> {
     }
 }
 
-fn to_rankings(ranked: &Ranked) -> Vec<Vec<ScoredLabel>> {
+/// The labels that were found, as rankings.
+pub(super) fn to_rankings(ranked: &Ranked) -> Vec<Vec<ScoredLabel>> {
     let width = ranked.labels.size()[1].max(1) as usize;
     let scores: Vec<f32> = flat(&ranked.log_scores.to_kind(Kind::Float));
     let labels: Vec<i64> = flat(&ranked.labels);

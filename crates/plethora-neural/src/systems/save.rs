@@ -65,14 +65,20 @@ impl NeuralParts<'_> {
                     }
                 }
             }
+            TrainedPart::TReader(_) => {}
+        }
+        let config = writer.path(CONFIG_FILE);
+        let folder = config.parent().expect("files of a model are in its folder");
+        if let TrainedPart::TReader(part) = model.trained()
+            && let Some(retriever) = &part.retriever
+        {
+            retriever.save(|name| work.path(name), &writer, folder)?;
         }
         for (name, parameters) in model.networks() {
             network_file::save(parameters, &writer.path(&name))?;
         }
         writer.write_json(CONFIG_FILE, model.config())?;
         save_label_space(self.space, &writer)?;
-        let config = writer.path(CONFIG_FILE);
-        let folder = config.parent().expect("files of a model are in its folder");
         model.reader().save_to(folder)?;
         TrainingLog::copy(work.folder(), folder)?;
         if let Some((evaluation, _)) = self.evaluation {

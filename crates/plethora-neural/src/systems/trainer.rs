@@ -1,4 +1,4 @@
-//! Training a whole neural system, by [`WordRun`] or [`PieceRun`].
+//! Training a whole neural system, by [`WordRun`], [`PieceRun`] or [`TReaderRun`].
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -6,7 +6,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use plethora_core::artifact::WorkFolder;
-use plethora_core::{Error as CoreError, Progress, SeedStream};
+use plethora_core::{Error as CoreError, Progress, SeedStream, SparseRow, SparseVector};
 use sha2::{Digest, Sha256};
 
 use super::journal::Journal;
@@ -15,13 +15,15 @@ use super::piece_run::PieceRun;
 use super::reader::TextReader;
 use super::sequences::Sequences;
 use super::training_set::NeuralSet;
+use super::treader_run::TReaderRun;
 use super::validation_documents::ValidationDocuments;
 use super::word_run::WordRun;
 use super::word_vectors::first_vectors;
 use crate::config::NeuralConfig;
 use crate::guard::guarded;
 use crate::piece_config::PieceConfig;
-use crate::word_config::WordConfig;
+use crate::treader::TReaderConfig;
+use crate::word_config::{VectorsConfig, WordConfig};
 use crate::{Device, Result};
 
 /// What a neural system learns from, and how.
@@ -49,9 +51,14 @@ impl NeuralTrainer<'_> {
         hasher.update(settings);
         add_rows(&mut hasher, self.set.sequences.rows());
         add_rows(&mut hasher, self.set.labels_of_documents.rows());
+        // Features tell of a text what lies behind the words that are read.
+        if let (Some(features), Some(_)) = (&self.set.features, &self.set.tfidf) {
+            add_features(&mut hasher, features.rows());
+        }
         if let Some(valid) = self.valid {
             add_rows(&mut hasher, valid.sequences.rows());
             add_rows(&mut hasher, valid.labels.rows());
+            add_features(&mut hasher, valid.features.iter().map(SparseVector::as_row));
         }
         for path in self.files() {
             add_file(&mut hasher, &path).map_err(CoreError::read(&path))?;
@@ -72,8 +79,8 @@ impl NeuralTrainer<'_> {
     /// Pretrained vectors or weights that training starts from.
     fn files(&self) -> Vec<PathBuf> {
         match self.config {
-            NeuralConfig::Words(config) if config.vectors.file.is_empty() => Vec::new(),
-            NeuralConfig::Words(config) => vec![PathBuf::from(&config.vectors.file)],
+            NeuralConfig::Words(config) => vector_files(&config.vectors),
+            NeuralConfig::TReader(config) => vector_files(&config.vectors),
             NeuralConfig::Pieces(config) => weight_files(Path::new(&config.encoder.folder)),
         }
     }
@@ -98,6 +105,7 @@ impl NeuralTrainer<'_> {
         let trained = match self.config {
             NeuralConfig::Words(config) => parts.train_words(config, seed)?,
             NeuralConfig::Pieces(config) => parts.train_pieces(config, seed)?,
+            NeuralConfig::TReader(config) => parts.train_reader(config, seed)?,
         };
         Ok(NeuralModel::new(
             self.config.clone(),
@@ -148,6 +156,31 @@ impl Parts<'_> {
             .map(TrainedPart::Trees)
     }
 
+    fn train_reader(self, config: &TReaderConfig, seed: SeedStream) -> Result<TrainedPart> {
+        let set = self.trainer.set;
+        let (TextReader::Words(words), Sequences::Words(sequences)) = (&set.reader, &set.sequences)
+        else {
+            unreachable!("systems of words read words");
+        };
+        let texts = (words, sequences);
+        let word_vectors = first_vectors(texts, &config.vectors, seed, self.progress)?;
+        let run = TReaderRun {
+            config,
+            set,
+            words,
+            sequences,
+            device: self.trainer.device,
+            valid: self.valid,
+            documents: self.documents,
+            word_vectors: &word_vectors,
+            work: self.work,
+            progress: self.progress,
+            journal: Journal::new(self.work.folder()),
+        };
+        let part = run.train(seed)?;
+        Ok(TrainedPart::TReader(Box::new(part)))
+    }
+
     fn train_pieces(self, config: &PieceConfig, seed: SeedStream) -> Result<TrainedPart> {
         config.check_settled()?;
         let set = self.trainer.set;
@@ -174,6 +207,12 @@ impl Parts<'_> {
     }
 }
 
+/// The file that word vectors come from, where there is one.
+fn vector_files(config: &VectorsConfig) -> Vec<PathBuf> {
+    let file = Some(&config.file).filter(|file| !file.is_empty());
+    file.map(PathBuf::from).into_iter().collect()
+}
+
 /// The weights of an encoder, in whatever files its folder has them.
 fn weight_files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -195,6 +234,16 @@ fn add_rows<'a>(hasher: &mut Sha256, rows: impl Iterator<Item = &'a [u32]>) {
         bytes.clear();
         bytes.extend(row.iter().flat_map(|number| number.to_le_bytes()));
         hasher.update(&bytes);
+    }
+}
+
+fn add_features<'a>(hasher: &mut Sha256, rows: impl Iterator<Item = SparseRow<'a>>) {
+    for row in rows {
+        hasher.update((row.len() as u64).to_le_bytes());
+        for (column, value) in row.iter() {
+            hasher.update((column as u64).to_le_bytes());
+            hasher.update(value.to_le_bytes());
+        }
     }
 }
 

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use plethora_core::corpus::{Content, Document, Label, LabelSpace, LabelSpaceBuilder};
-use plethora_core::text::{TfIdfBuilder, WordsBuilder};
+use plethora_core::neighbours::DocumentNames;
+use plethora_core::text::{TfIdf, TfIdfBuilder, WordsBuilder};
 use plethora_core::{Error, IndexRows, SparseMatrix};
 
 use super::encoder_files::EncoderFiles;
@@ -14,7 +15,8 @@ use super::sequences::Sequences;
 use crate::config::NeuralConfig;
 use crate::pieces::PieceCorpusBuilder;
 use crate::transformer::Architecture;
-use crate::word_config::WordConfig;
+use crate::treader::{NeighbourVectors, TReaderConfig};
+use crate::word_config::{WordConfig, below};
 use crate::{Result, piece_config::PieceConfig};
 
 /// Documents whose texts are tokenised together.
@@ -33,8 +35,12 @@ pub struct NeuralSet {
     pub reader: TextReader,
     /// The words or pieces of each document.
     pub sequences: Sequences,
-    /// By which labels are grouped, where a tree of words is wanted.
+    /// By which labels are grouped, where a tree of words is wanted, or documents are compared.
     pub features: Option<SparseMatrix>,
+    /// What makes the features of texts, where documents are compared by them.
+    pub tfidf: Option<TfIdf>,
+    /// Who the documents are; none where nobody will ask.
+    pub names: DocumentNames,
     /// The encoder that pieces are for.
     pub architecture: Option<Architecture>,
     /// Seconds of wall time that tokenising took.
@@ -47,6 +53,7 @@ pub struct NeuralSetBuilder {
     labels_of_documents: IndexRows,
     num_without_labels: u64,
     sequences: SequenceBuilder,
+    names: Option<DocumentNames>,
     waiting_texts: Vec<String>,
     time: Duration,
 }
@@ -56,6 +63,8 @@ enum SequenceBuilder {
     Words {
         words: WordsBuilder,
         features: Option<Box<TfIdfBuilder>>,
+        /// Whether later texts need features too.
+        keeps_tfidf: bool,
     },
     Pieces {
         corpus: Box<PieceCorpusBuilder>,
@@ -73,6 +82,25 @@ impl SequenceBuilder {
         Ok(Self::Words {
             words: WordsBuilder::new(config.words.clone())?,
             features,
+            keeps_tfidf: false,
+        })
+    }
+
+    fn of_reader(config: &TReaderConfig) -> Result<Self> {
+        let neighbours = &config.neighbours;
+        let compares = config.teacher.used && neighbours.by == NeighbourVectors::TfIdf;
+        let features = if compares {
+            let builder = TfIdfBuilder::new(neighbours.text.clone());
+            Some(Box::new(
+                builder.map_err(|error| below("neighbours", error))?,
+            ))
+        } else {
+            None
+        };
+        Ok(Self::Words {
+            words: WordsBuilder::new(config.words.clone())?,
+            features,
+            keeps_tfidf: true,
         })
     }
 
@@ -91,7 +119,9 @@ impl SequenceBuilder {
 
     fn push_batch(&mut self, texts: &[String]) {
         match self {
-            Self::Words { words, features } => {
+            Self::Words {
+                words, features, ..
+            } => {
                 words.push_batch(texts);
                 if let Some(features) = features {
                     features.push_batch(texts);
@@ -113,7 +143,9 @@ impl NeuralSetBuilder {
             sequences: match config {
                 NeuralConfig::Words(config) => SequenceBuilder::of_words(config)?,
                 NeuralConfig::Pieces(config) => SequenceBuilder::of_pieces(config, cache)?,
+                NeuralConfig::TReader(config) => SequenceBuilder::of_reader(config)?,
             },
+            names: matches!(config, NeuralConfig::TReader(_)).then(DocumentNames::default),
             waiting_texts: Vec::new(),
             time: Duration::ZERO,
         })
@@ -130,6 +162,9 @@ impl NeuralSetBuilder {
             return Err(needs_text(&document.id).into());
         };
         self.labels_of_documents.push(labels);
+        if let Some(names) = &mut self.names {
+            names.push(&document.id, Some(&text));
+        }
         self.waiting_texts.push(text);
         if self.waiting_texts.len() >= DOCUMENTS_PER_BATCH {
             self.tokenize_waiting();
@@ -153,11 +188,20 @@ impl NeuralSetBuilder {
         }
         self.tokenize_waiting();
         let started = Instant::now();
+        let mut tfidf = None;
         let (reader, sequences, features, architecture) = match self.sequences {
-            SequenceBuilder::Words { words, features } => {
+            SequenceBuilder::Words {
+                words,
+                features,
+                keeps_tfidf,
+            } => {
                 let (words, sequences) = words.finish()?;
                 let features = match features {
-                    Some(features) => Some(features.finish()?.1),
+                    Some(features) => {
+                        let (fitted, features) = features.finish()?;
+                        tfidf = keeps_tfidf.then_some(fitted);
+                        Some(features)
+                    }
                     None => None,
                 };
                 (
@@ -191,6 +235,8 @@ impl NeuralSetBuilder {
             reader,
             sequences,
             features,
+            tfidf,
+            names: self.names.unwrap_or_default(),
             architecture,
             reading_s: (self.time + started.elapsed()).as_secs_f64(),
         })

@@ -1,7 +1,7 @@
 //! Documents by which training chooses the best weights and knows when to stop.
 
 use plethora_core::corpus::{Content, Document};
-use plethora_core::{IndexRows, Result, SeedStream};
+use plethora_core::{IndexRows, Result, SeedStream, SparseRow, SparseVector};
 use rand::seq::SliceRandom;
 use rustc_hash::FxHashMap;
 
@@ -21,6 +21,8 @@ pub struct ValidationDocuments {
     /// True labels; numbers from the model's number of labels on are labels that training never
     /// saw.
     pub(crate) labels: IndexRows,
+    /// Rows by which they are compared with training documents, where they are.
+    pub(crate) features: Vec<SparseVector>,
     unseen: FxHashMap<String, u32>,
     waiting_texts: Vec<String>,
 }
@@ -66,6 +68,10 @@ impl ValidationDocuments {
         for row in set.reader.sequences(&self.waiting_texts).rows() {
             self.sequences.push(row.iter().copied());
         }
+        if let Some(tfidf) = &set.tfidf {
+            let rows = tfidf.transform(&self.waiting_texts);
+            self.features.extend(rows.rows().map(owned));
+        }
         self.waiting_texts.clear();
     }
 
@@ -97,7 +103,17 @@ impl ValidationDocuments {
             let copy = |row: &[u32]| row.to_vec();
             validation.sequences.push(copy(set.sequences.row(document)));
             (validation.labels).push(copy(set.labels_of_documents.row(document)));
+            if let (Some(features), Some(_)) = (&set.features, &set.tfidf) {
+                validation.features.push(owned(features.row(document)));
+            }
         }
         (validation, documents)
+    }
+}
+
+fn owned(row: SparseRow<'_>) -> SparseVector {
+    SparseVector {
+        columns: row.columns.to_vec(),
+        values: row.values.to_vec(),
     }
 }

@@ -6,13 +6,13 @@ use crate::parameters::{DenseParameters, ParameterId};
 
 /// A product with a matrix of outputs x inputs.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Linear {
-    pub(super) weight: ParameterId,
-    pub(super) bias: Option<ParameterId>,
+pub(crate) struct Linear {
+    pub(crate) weight: ParameterId,
+    pub(crate) bias: Option<ParameterId>,
 }
 
 impl Linear {
-    pub(super) fn apply(self, parameters: &DenseParameters, input: &Tensor) -> Tensor {
+    pub(crate) fn apply(self, parameters: &DenseParameters, input: &Tensor) -> Tensor {
         let bias = self.bias.map(|bias| parameters.computed(bias));
         input.linear(parameters.computed(self.weight), bias)
     }
@@ -37,15 +37,15 @@ impl Linear {
 
 /// Brings the numbers of each piece to mean 0 and variance 1, then scales and shifts them.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Norm {
-    pub(super) weight: ParameterId,
-    pub(super) bias: ParameterId,
-    pub(super) width: i64,
-    pub(super) eps: f64,
+pub(crate) struct Norm {
+    pub(crate) weight: ParameterId,
+    pub(crate) bias: ParameterId,
+    pub(crate) width: i64,
+    pub(crate) eps: f64,
 }
 
 impl Norm {
-    pub(super) fn apply(self, parameters: &DenseParameters, input: &Tensor) -> Tensor {
+    pub(crate) fn apply(self, parameters: &DenseParameters, input: &Tensor) -> Tensor {
         input.layer_norm(
             [self.width],
             Some(parameters.computed(self.weight)),

@@ -33,4 +33,5 @@ pub use config::{Pooling, TransformerConfig};
 
 pub(crate) use batch::PieceInput;
 pub(crate) use encoder::Transformer;
+pub(crate) use linear::{Linear, Norm};
 pub(crate) use loader::Weights;

@@ -12,7 +12,7 @@ fn settle(config: &PieceConfig) -> (PieceConfig, String) {
     choices.config.validate().unwrap();
     match choices.config {
         NeuralConfig::Pieces(config) => (config, choices.summary.unwrap()),
-        NeuralConfig::Words(_) => panic!("the settings of pieces became others"),
+        _ => panic!("the settings of pieces became others"),
     }
 }
 

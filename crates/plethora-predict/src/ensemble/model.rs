@@ -209,4 +209,11 @@ impl Member {
         let own = self.ensemble_ids.iter().position(|&id| id == label)?;
         Some(LabelId(own as u32))
     }
+
+    /// The ensemble's labels for labels of the member.
+    pub(crate) fn ensemble_labels(&self, own: &[LabelId]) -> Vec<LabelId> {
+        own.iter()
+            .map(|label| self.ensemble_ids[label.index()])
+            .collect()
+    }
 }

@@ -1,0 +1,125 @@
+//! TReaderXML through the command line: its presets, why it predicts what it does, and what it refuses.
+
+#![cfg(all(unix, feature = "torch"))]
+#![expect(clippy::unwrap_used, reason = "a failed set-up fails the test")]
+
+mod refusal;
+mod support;
+
+use refusal::USAGE;
+use serde_json::Value;
+use support::neural::train_args;
+use support::{Desk, TEST_PART, join};
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn neighbours_and_the_labels_they_brought_explain_a_label() {
+    let desk = Desk::with_catalogue(300);
+    let vocabulary = ["--vocabulary", "labels.jsonl", "-q"];
+    desk.succeed(&train_args("treaderxml", "model", &vocabulary));
+    let text = "A history of harbours and their lighthouses";
+    let predicted = desk
+        .command(&["predict", "model", "-", "-k", "3", "-q", "-j", "1"])
+        .write_stdin(format!("{text}\n"))
+        .output()
+        .unwrap();
+    let predicted: Value = serde_json::from_slice(&predicted.stdout).unwrap();
+    let args = ["explain", "model", text, "-k", "3", "-f", "json", "-j", "1"];
+    let explained = json(&desk.succeed(&args));
+    for number in 0..3 {
+        let explanation = &explained["explanations"][number];
+        let prediction = &predicted["predictions"][number];
+        assert_eq!(explanation["label"], prediction["key"]);
+        let score = |value: &Value| value["score"].as_f64().unwrap();
+        assert!((score(explanation) - score(prediction)).abs() < 1e-5);
+        assert_eq!(explanation["method"], "neighbours");
+        let neighbours = explanation["neighbours"].as_array().unwrap();
+        let share = |one: &Value| one["share"].as_f64().unwrap();
+        let sum: f64 = neighbours.iter().map(share).sum();
+        assert!((sum - 1.0).abs() < 1e-4, "{sum}");
+        let of_label: f64 = (neighbours.iter())
+            .filter(|one| one["has_label"] == true)
+            .map(share)
+            .sum();
+        let terms = explanation["terms"].as_array().unwrap().iter();
+        let of_terms: f64 = terms
+            .map(|term| term["contribution"].as_f64().unwrap())
+            .sum();
+        assert!((of_label - of_terms).abs() < 1e-4, "{of_label} {of_terms}");
+        assert!(!neighbours[0]["labels"].as_array().unwrap().is_empty());
+    }
+    let shown = desk.succeed(&["explain", "model", text, "-k", "1", "-j", "1"]);
+    assert!(shown.contains("similarity"), "{shown}");
+}
+
+#[test]
+fn every_row_of_the_ablation_can_be_trained() {
+    let desk = Desk::with_catalogue(120);
+    let presets = (0..7).map(|row| format!("ablation-{row}"));
+    for preset in presets.chain(["no-teacher".to_owned(), "paper".to_owned()]) {
+        let more = [
+            "--preset",
+            &preset,
+            "--set",
+            "train.epochs=1",
+            "-q",
+            "--force",
+        ];
+        desk.succeed(&train_args("treaderxml", "model", &more));
+        let metrics = json(&desk.succeed(&join(&[
+            &["eval", "model"],
+            &TEST_PART,
+            &["--json", "-q", "-j", "1"],
+        ])));
+        assert!(metrics["P@5"].is_number(), "{preset}");
+    }
+    let text = "A history of harbours";
+    desk.succeed(&train_args(
+        "treaderxml",
+        "alone",
+        &["--preset", "no-teacher", "-q"],
+    ));
+    let message = desk.fail(3, &["explain", "alone", text]);
+    assert!(message.contains("nothing to explain"), "{message}");
+}
+
+#[test]
+fn settings_that_cannot_work_are_refused_by_name() {
+    let desk = Desk::with_catalogue(20);
+    for (setting, expected) in [
+        (
+            "reading.heads=3",
+            "reading.heads: must divide vectors.width",
+        ),
+        (
+            "reading.first=none",
+            "reading.second: must be none where reading.first is",
+        ),
+        (
+            "reading.first=sideways",
+            "expected one of `none`, `masked`, `full`",
+        ),
+        ("neighbours.by=luck", "expected one of `tf-idf`, `mean`"),
+        (
+            "neighbours.limit=0",
+            "neighbours.limit: must be from 1 to 10000",
+        ),
+        (
+            "head.output=softmin",
+            "expected one of `sigmoid`, `softmax`",
+        ),
+        ("teacher.max_label=3", "did you mean `teacher.max_labels`?"),
+    ] {
+        let message = desk.fail(
+            USAGE,
+            &train_args("treaderxml", "model", &["--set", setting]),
+        );
+        assert!(message.contains(expected), "{message}");
+    }
+    let args = ["--vectors", "nowhere.txt"];
+    let message = desk.fail(1, &train_args("treaderxml", "model", &args));
+    assert!(message.contains("nowhere.txt"), "{message}");
+}

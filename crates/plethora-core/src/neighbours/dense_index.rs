@@ -1,0 +1,221 @@
+//! Nearest documents by vectors, block by block.
+
+use std::path::Path;
+
+use rayon::prelude::*;
+
+use super::Neighbour;
+use super::nearest::Nearest;
+use super::queries::Queries;
+use crate::artifact::{ArrayFileWriter, Dtype, MappedArray, MappedArrays};
+use crate::{Error, Result};
+
+/// Queries that a thread answers together, so that a block of documents is read once for all of them.
+const QUERIES_PER_TASK: usize = 16;
+
+/// Documents of a block: with 300 numbers each, as many as a core's cache holds.
+const DOCUMENTS_PER_BLOCK: usize = 256;
+
+/// Sums that a product of two vectors is computed in, side by side.
+const LANES: usize = 16;
+
+/// A vector of unit length a document, mapped from a file. Every query is compared with every
+/// document.
+#[derive(Debug)]
+pub struct DenseIndex {
+    width: usize,
+    vectors: MappedArray<f32>,
+}
+
+impl DenseIndex {
+    /// Writes the index of documents with these vectors of `width` numbers, one behind the other.
+    ///
+    /// # Panics
+    /// If the numbers are no whole vectors.
+    pub fn write(vectors: &[f32], width: usize, path: &Path) -> Result<()> {
+        assert!(width > 0 && vectors.len().is_multiple_of(width));
+        let mut file = ArrayFileWriter::create(path)?;
+        let size = file.begin("width", Dtype::U64)?;
+        file.append(size, &[width as u64])?;
+        let array = file.begin("vectors", Dtype::F32)?;
+        file.append(array, vectors)?;
+        file.finish()
+    }
+
+    /// Maps the index at `path` into memory.
+    ///
+    /// # Errors
+    /// [`Error::Model`] if its arrays do not fit together.
+    pub fn open(path: &Path) -> Result<Self> {
+        let arrays = MappedArrays::open(path)?;
+        let vectors: MappedArray<f32> = arrays.owned("vectors")?;
+        match arrays.array::<u64>("width")? {
+            &[width] if width > 0 && vectors.len().is_multiple_of(width as usize) => Ok(Self {
+                width: width as usize,
+                vectors,
+            }),
+            _ => Err(Error::model(path, "the vectors do not fit their width")),
+        }
+    }
+
+    /// Number of documents.
+    pub fn num_documents(&self) -> usize {
+        self.vectors.len() / self.width
+    }
+
+    /// Numbers of a vector.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The vectors of some documents, one behind the other.
+    pub fn vectors(&self, documents: std::ops::Range<usize>) -> &[f32] {
+        &self.vectors[documents.start * self.width..documents.end * self.width]
+    }
+
+    /// The neighbours of each vector of `asked`, which lie one behind the other; queries are answered in
+    /// parallel.
+    ///
+    /// # Panics
+    /// If the numbers are no whole vectors of the index's width.
+    pub fn nearest(&self, asked: &[f32], queries: &Queries) -> Vec<Vec<Neighbour>> {
+        assert!(asked.len().is_multiple_of(self.width));
+        let tasks: Vec<Vec<Vec<Neighbour>>> = asked
+            .par_chunks(QUERIES_PER_TASK * self.width)
+            .enumerate()
+            .map(|(task, asked)| self.nearest_of(asked, task * QUERIES_PER_TASK, queries))
+            .collect();
+        tasks.into_iter().flatten().collect()
+    }
+
+    fn nearest_of(&self, asked: &[f32], first: usize, queries: &Queries) -> Vec<Vec<Neighbour>> {
+        let mut found: Vec<Nearest> = (asked.chunks(self.width))
+            .map(|_| queries.nearest())
+            .collect();
+        let blocks = self.vectors.chunks(DOCUMENTS_PER_BLOCK * self.width);
+        for (block, vectors) in blocks.enumerate() {
+            let queries_and_found = asked.chunks(self.width).zip(&mut found);
+            for (query, (vector, nearest)) in queries_and_found.enumerate() {
+                for (place, document) in vectors.chunks(self.width).enumerate() {
+                    let candidate = Neighbour {
+                        document: (block * DOCUMENTS_PER_BLOCK + place) as u32,
+                        similarity: product(vector, document),
+                    };
+                    if queries.allow(first + query, candidate) {
+                        nearest.show(candidate);
+                    }
+                }
+            }
+        }
+        found.into_iter().map(Nearest::finish).collect()
+    }
+}
+
+/// The sum of products, always added in the same order.
+fn product(left: &[f32], right: &[f32]) -> f32 {
+    let mut sums = [0.0_f32; LANES];
+    let (left_lanes, left_rest) = left.as_chunks::<LANES>();
+    let (right_lanes, right_rest) = right.as_chunks::<LANES>();
+    for (left, right) in left_lanes.iter().zip(right_lanes) {
+        for lane in 0..LANES {
+            sums[lane] += left[lane] * right[lane];
+        }
+    }
+    let rest: f32 = left_rest.iter().zip(right_rest).map(|(a, b)| a * b).sum();
+    sums.iter().sum::<f32>() + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::RngExt;
+
+    use super::*;
+    use crate::SeedStream;
+
+    fn vectors(count: usize, width: usize, seed: u64) -> Vec<f32> {
+        let mut rng = SeedStream::new(seed).rng();
+        let mut all = Vec::new();
+        for _ in 0..count {
+            let mut vector: Vec<f32> = (0..width).map(|_| rng.random::<f32>() - 0.4).collect();
+            let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+            vector.iter_mut().for_each(|value| *value /= length);
+            all.extend(vector);
+        }
+        all
+    }
+
+    fn index(vectors: &[f32], width: usize) -> DenseIndex {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("index.safetensors");
+        DenseIndex::write(vectors, width, &path).unwrap();
+        DenseIndex::open(&path).unwrap()
+    }
+
+    #[test]
+    fn neighbours_are_those_of_all_pairs_whatever_the_width() {
+        for width in [3, 16, 37] {
+            let (documents, asked) = (vectors(700, width, 1), vectors(40, width, 2));
+            let found = index(&documents, width).nearest(&asked, &Queries::of_others(9));
+            for (query, found) in asked.chunks(width).zip(found) {
+                let mut all: Vec<f64> = (documents.chunks(width))
+                    .map(|document| {
+                        let pairs = query.iter().zip(document);
+                        pairs.map(|(&a, &b)| f64::from(a) * f64::from(b)).sum()
+                    })
+                    .collect();
+                assert_eq!(found.len(), 9);
+                for neighbour in &found {
+                    let expected = all[neighbour.document as usize];
+                    assert!((f64::from(neighbour.similarity) - expected).abs() < 1e-5);
+                }
+                all.sort_by(|left, right| right.total_cmp(left));
+                for (neighbour, similarity) in found.iter().zip(all) {
+                    assert!((f64::from(neighbour.similarity) - similarity).abs() < 1e-5);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn documents_that_ask_are_left_out_and_their_copies_on_request() {
+        let mut documents = vectors(50, 8, 3);
+        let copy = documents[..8].to_vec();
+        documents.extend(copy);
+        documents.extend([0.0; 8]);
+        let index = index(&documents, 8);
+        let own = Queries {
+            own_from: Some(0),
+            ..Queries::of_others(3)
+        };
+        let found = index.nearest(&documents, &own);
+        assert_eq!((found[0][0].document, found[50][0].document), (50, 0));
+        assert!(found[51].is_empty(), "nothing is near a zero vector");
+        let strict = Queries {
+            skips_copies: true,
+            ..own
+        };
+        let found = index.nearest(&documents, &strict);
+        assert!(found[0].iter().all(|one| one.document != 50));
+        let later = index.nearest(
+            &documents[8..],
+            &Queries {
+                own_from: Some(1),
+                ..strict
+            },
+        );
+        assert_eq!(later, found[1..]);
+    }
+
+    #[test]
+    fn vectors_of_another_width_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("index.safetensors");
+        let mut file = ArrayFileWriter::create(&path).unwrap();
+        let array = file.begin("width", Dtype::U64).unwrap();
+        file.append(array, &[3_u64]).unwrap();
+        let array = file.begin("vectors", Dtype::F32).unwrap();
+        file.append(array, &[1.0_f32; 4]).unwrap();
+        file.finish().unwrap();
+        assert!(DenseIndex::open(&path).is_err());
+    }
+}

@@ -1,0 +1,154 @@
+//! TReaderXML, trained: from texts to their best labels.
+
+use plethora_core::artifact::ModelReader;
+use plethora_core::text::{TfIdf, Words};
+use plethora_core::{IndexRows, LabelId, ScoredLabel};
+use tch::{Device, Kind, Tensor};
+
+use super::network_file;
+use super::piece_ranker::to_rankings;
+use super::retriever::{NeighbourVotes, Retriever};
+use crate::Result;
+use crate::batch::longest_first;
+use crate::head::LabelFacts;
+use crate::start::Start;
+use crate::train::Network as _;
+use crate::treader::{
+    DocumentWords, NeighbourVectors, TReaderBatch, TReaderConfig, TReaderNetwork, TReaderSetup,
+    Teacher, TeacherRow,
+};
+
+/// Name of the weights in a model folder.
+pub(super) const NETWORK_FILE: &str = "network.safetensors";
+
+/// Word places (documents x longest document) that are read together in prediction on a GPU.
+const PLACES_PER_BATCH_GPU: usize = 1 << 16;
+
+/// As [`PLACES_PER_BATCH_GPU`], on a processor, whose caches hold fewer.
+const PLACES_PER_BATCH_CPU: usize = 1 << 13;
+
+/// Documents that are read together at most.
+const DOCUMENTS_PER_BATCH: usize = 256;
+
+/// The network, and where it looks neighbours up.
+#[derive(Debug)]
+pub(crate) struct TReaderPart {
+    pub(crate) network: TReaderNetwork,
+    /// Absent without a teacher.
+    pub(crate) retriever: Option<Retriever>,
+}
+
+impl TReaderPart {
+    /// Opens the network of a model folder on a device.
+    pub(super) fn open(
+        folder: &ModelReader,
+        config: &TReaderConfig,
+        words: &Words,
+        num_labels: usize,
+        device: Device,
+    ) -> Result<Self> {
+        let retriever = if config.teacher.used {
+            let tfidf = match config.neighbours.by {
+                NeighbourVectors::TfIdf => Some(TfIdf::load_from(folder.folder())?),
+                NeighbourVectors::Mean => None,
+            };
+            let reading = (words, tfidf);
+            let path_of = |name: &str| folder.path(name);
+            Some(Retriever::open(config, reading, num_labels, path_of)?)
+        } else {
+            None
+        };
+        let shape = [words.num_rows() as i64, config.vectors.width as i64];
+        let known = retriever.as_ref();
+        let mut network = TReaderNetwork::new(&TReaderSetup {
+            config,
+            word_vectors: &Tensor::zeros(shape, (Kind::Float, Device::Cpu)),
+            labels: LabelFacts {
+                train_counts: &vec![0; num_labels],
+                num_documents: 1,
+            },
+            num_known: known.map_or(0, |retriever| retriever.teacher().num_known()),
+            device,
+            start: Start::blank(),
+        });
+        let arrays = folder.map(NETWORK_FILE)?;
+        network_file::load(network.parameters(), &arrays, &folder.path(NETWORK_FILE)?)?;
+        network.end_training();
+        Ok(Self { network, retriever })
+    }
+
+    /// The best labels of each text, best first.
+    pub(super) fn rank(
+        &self,
+        texts: &[impl AsRef<str> + Sync],
+        sequences: &IndexRows,
+        config: &TReaderConfig,
+        keep: usize,
+    ) -> Result<Vec<Vec<ScoredLabel>>> {
+        let retriever = self.retriever.as_ref();
+        let rows = retriever.map(|retriever| retriever.rows_of_texts(texts, sequences, config));
+        TReaderRanker {
+            network: &self.network,
+            teacher: retriever.map(Retriever::teacher),
+            keep,
+        }
+        .rank(sequences, rows.as_deref())
+    }
+
+    /// Why a label has its votes; absent without a teacher.
+    pub(super) fn votes(
+        &self,
+        text: &str,
+        sequences: &IndexRows,
+        label: LabelId,
+        config: &TReaderConfig,
+    ) -> Option<NeighbourVotes<'_>> {
+        let retriever = self.retriever.as_ref()?;
+        Some(retriever.votes_of_text(text, sequences, label, config))
+    }
+}
+
+/// A network, ready to rank.
+pub(super) struct TReaderRanker<'a> {
+    pub(super) network: &'a TReaderNetwork,
+    pub(super) teacher: Option<&'a Teacher>,
+    /// Labels kept a document.
+    pub(super) keep: usize,
+}
+
+impl TReaderRanker<'_> {
+    /// The best labels of each document, best first; `rows` is what their neighbours bring.
+    pub(super) fn rank(
+        &self,
+        sequences: &IndexRows,
+        rows: Option<&[TeacherRow]>,
+    ) -> Result<Vec<Vec<ScoredLabel>>> {
+        let all: Vec<u32> = (0..sequences.num_rows() as u32).collect();
+        let sorted = longest_first(&all, sequences);
+        let mut rankings = vec![Vec::new(); sorted.len()];
+        let places = match self.network.device() {
+            Device::Cpu => PLACES_PER_BATCH_CPU,
+            _ => PLACES_PER_BATCH_GPU,
+        };
+        let mut rest = sorted.as_slice();
+        while let Some(&longest) = rest.first() {
+            let num_words = sequences.row(longest as usize).len().max(1);
+            let count = (places / num_words).clamp(1, DOCUMENTS_PER_BATCH);
+            let (documents, later) = rest.split_at(count.min(rest.len()));
+            rest = later;
+            let parts: Vec<DocumentWords<'_>> = documents
+                .iter()
+                .map(|&document| DocumentWords {
+                    words: sequences.row(document as usize),
+                    row: rows.map(|rows| &rows[document as usize]),
+                })
+                .collect();
+            let batch = TReaderBatch::new(&parts, self.teacher);
+            let ranked = self.network.rank(&batch, self.keep)?;
+            for (&document, ranking) in documents.iter().zip(to_rankings(&ranked)) {
+                rankings[document as usize] = ranking;
+            }
+        }
+        Ok(rankings)
+    }
+}

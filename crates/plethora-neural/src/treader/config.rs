@@ -1,0 +1,371 @@
+//! Settings of TReaderXML.
+
+use plethora_core::text::{TfIdfConfig, WordsConfig};
+use plethora_core::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::head::Activation;
+use crate::recipe::recipe;
+use crate::train::TrainConfig;
+use crate::word_config::{VectorsConfig, below, check, check_share, renamed};
+
+/// More neighbours or labels would be a typing error.
+const MAX_COUNT: usize = 10_000;
+
+/// Settings of TReaderXML.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TReaderConfig {
+    /// Name of the system, which is its recipe's.
+    pub system: String,
+    /// Draws first weights, the order of documents and what dropout leaves out.
+    pub seed: u64,
+    /// How texts become word sequences.
+    pub words: WordsConfig,
+    /// The vectors that words start with.
+    pub vectors: VectorsConfig,
+    /// Which training documents are near a text.
+    pub neighbours: NeighboursConfig,
+    /// What is made of their labels.
+    pub teacher: TeacherConfig,
+    /// How both sides are read.
+    pub reading: ReadingConfig,
+    /// How both sides meet.
+    pub interaction: Interaction,
+    /// From there to labels.
+    pub head: TReaderHeadConfig,
+    /// How the weights are found.
+    pub train: TrainConfig,
+}
+
+/// Which training documents are near a text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NeighboursConfig {
+    /// Neighbours of a document.
+    pub limit: usize,
+    /// Exponent of a neighbour's similarity in its vote; higher ones favour the nearest.
+    pub power: f32,
+    /// By what documents are compared.
+    pub by: NeighbourVectors,
+    /// Whether copies of a training document are none of its neighbours in training.
+    pub skips_copies: bool,
+    /// The features of documents, where these are compared.
+    pub text: TfIdfConfig,
+}
+
+/// By what documents are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NeighbourVectors {
+    /// The terms that they share.
+    TfIdf,
+    /// The means of their words' first vectors, as the paper has it.
+    Mean,
+}
+
+/// What is made of the labels of neighbours.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TeacherConfig {
+    /// False leaves the text alone with itself.
+    pub used: bool,
+    /// Labels that are read of a document's neighbours, those with most votes.
+    pub max_labels: usize,
+    /// Whether the parents of labels are read too, where the vocabulary has some.
+    pub parents: bool,
+    /// What is read.
+    pub tokens: TeacherTokens,
+    /// Words of a label's name that are read.
+    pub label_words: usize,
+    /// Whether a label is read by the words of its name.
+    pub label_text: bool,
+    /// Whether a label is read by a vector of its own, which is learnt.
+    pub label_vectors: bool,
+    /// Whether a label is read together with its votes.
+    pub weights: bool,
+    /// Whether votes raise the scores of their labels at once, by a factor that is learnt.
+    pub prior: bool,
+    /// Whether what was read of a label raises its score at once, or lowers it.
+    pub own_scores: bool,
+}
+
+/// What is read of the labels of neighbours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TeacherTokens {
+    /// One vector a label.
+    Labels,
+    /// One vector a place in labels' names: the mean of the words there, as the paper has it.
+    Positions,
+}
+
+/// How a side is read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReadingConfig {
+    /// The first attention.
+    pub first: Look,
+    /// The second.
+    pub second: Look,
+    /// Heads of an attention.
+    pub heads: usize,
+    /// Around which attentions the states are added.
+    pub residual: Residual,
+    /// Whether states are brought to mean 0 and variance 1 before each attention and at the end.
+    pub norm: bool,
+    /// Whether the output of an attention goes through tanh.
+    pub tanh: bool,
+    /// What the masked attention does not see.
+    pub mask: MaskSide,
+    /// Whether words know their place in the text.
+    pub positions: bool,
+    /// Share of the numbers of word and label vectors that a training step leaves out.
+    pub word_dropout: f64,
+    /// Share of the numbers of what an attention gives that a training step leaves out.
+    pub dropout: f64,
+}
+
+/// What an attention looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Look {
+    /// There is none.
+    None,
+    /// One side of each place.
+    Masked,
+    /// Everything.
+    Full,
+}
+
+/// Around which attentions the states are added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Residual {
+    /// Around none.
+    None,
+    /// Around the first, as the paper has it.
+    First,
+    /// Around each.
+    Both,
+}
+
+/// What a masked attention does not see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MaskSide {
+    /// What follows a place, as the paper's text says.
+    Future,
+    /// What comes before it, as the paper's formulas say.
+    Past,
+}
+
+/// How the two sides meet.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Interaction {
+    /// Whether each side attends to the other.
+    pub cross: bool,
+    /// How the states of a side become one vector.
+    pub pooling: PoolingKind,
+}
+
+/// How the states of a side become one vector.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PoolingKind {
+    /// A mean whose weights are learnt.
+    Attention,
+    /// Their mean.
+    Mean,
+    /// Their maximum.
+    Max,
+}
+
+/// From the vectors of both sides to labels.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TReaderHeadConfig {
+    /// How labels are trained.
+    pub form: TReaderForm,
+    /// Width of the layer before the labels.
+    pub bottleneck: usize,
+    /// What follows it.
+    pub activation: Activation,
+    /// Share of its numbers that a training step leaves out.
+    pub dropout: f64,
+    /// How scores become probabilities.
+    pub output: OutputKind,
+    /// Step size of the exact form's labels at its highest.
+    pub label_learning_rate: f64,
+    /// Share of their momentum that a step keeps.
+    pub label_momentum: f64,
+    /// Share by which a step shrinks their weights, times the step size.
+    pub label_weight_decay: f64,
+}
+
+/// How labels are trained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TReaderForm {
+    /// One layer, by Adam.
+    Flat,
+    /// Chunk by chunk, by gradient descent with momentum, so that millions fit.
+    Exact,
+}
+
+/// How scores become probabilities.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OutputKind {
+    /// Each label for itself.
+    Sigmoid,
+    /// A softmax over all labels, whose outcome goes through a sigmoid in the loss, as the paper has it.
+    Softmax,
+}
+
+impl TReaderConfig {
+    /// The settings of the recipe.
+    pub fn of_system(system: &str) -> Result<Self> {
+        let text = recipe(system).ok_or_else(|| {
+            Error::config("system", format!("no system of readers is called {system}"))
+        })?;
+        toml::from_str(text).map_err(|error| Error::config(system, error.to_string()))
+    }
+
+    /// Refuses settings that cannot work, naming the key.
+    pub fn validate(&self) -> Result<()> {
+        self.words
+            .validate()
+            .map_err(|error| renamed("text", "words", error))?;
+        self.vectors.validate()?;
+        self.neighbours.validate()?;
+        self.teacher.validate()?;
+        self.reading.validate(self.vectors.width)?;
+        self.head.validate()?;
+        self.train.validate().map_err(|error| below("train", error))
+    }
+}
+
+impl NeighboursConfig {
+    fn validate(&self) -> Result<()> {
+        check(
+            (1..=MAX_COUNT).contains(&self.limit),
+            "neighbours.limit",
+            "must be from 1 to 10000",
+        )?;
+        check(
+            self.power >= 0.0 && self.power.is_finite(),
+            "neighbours.power",
+            "must be a number from 0",
+        )?;
+        (self.text.validate()).map_err(|error| below("neighbours", error))
+    }
+}
+
+impl TeacherConfig {
+    fn validate(&self) -> Result<()> {
+        check(
+            (1..=MAX_COUNT).contains(&self.max_labels),
+            "teacher.max_labels",
+            "must be from 1 to 10000",
+        )?;
+        check(
+            (1..=64).contains(&self.label_words),
+            "teacher.label_words",
+            "must be from 1 to 64",
+        )?;
+        check(
+            !self.own_scores || self.tokens == TeacherTokens::Labels,
+            "teacher.own_scores",
+            "must be false where teacher.tokens is positions: nothing is read of single labels",
+        )?;
+        check(
+            self.label_text || self.label_vectors || self.tokens == TeacherTokens::Positions,
+            "teacher.label_text",
+            "must be true where teacher.label_vectors is not: labels would be nothing to read",
+        )
+    }
+}
+
+impl ReadingConfig {
+    fn validate(&self, width: usize) -> Result<()> {
+        check(self.heads >= 1, "reading.heads", "must be at least 1")?;
+        check(
+            width.is_multiple_of(self.heads),
+            "reading.heads",
+            "must divide vectors.width: each head has as many of its numbers",
+        )?;
+        check(
+            self.first != Look::None || self.second == Look::None,
+            "reading.second",
+            "must be none where reading.first is",
+        )?;
+        check_share(self.word_dropout, "reading.word_dropout")?;
+        check_share(self.dropout, "reading.dropout")
+    }
+}
+
+impl TReaderHeadConfig {
+    fn validate(&self) -> Result<()> {
+        check(
+            (1..=65_536).contains(&self.bottleneck),
+            "head.bottleneck",
+            "must be from 1 to 65536",
+        )?;
+        check_share(self.dropout, "head.dropout")?;
+        check(
+            self.output == OutputKind::Sigmoid || self.form == TReaderForm::Flat,
+            "head.output",
+            "must be sigmoid with the exact form: a softmax needs all labels at once",
+        )?;
+        check(
+            self.label_learning_rate > 0.0 && self.label_learning_rate.is_finite(),
+            "head.label_learning_rate",
+            "must be a number above 0",
+        )?;
+        check_share(self.label_momentum, "head.label_momentum")?;
+        check_share(self.label_weight_decay, "head.label_weight_decay")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_that_cannot_work_are_refused_by_name() {
+        let recipe = TReaderConfig::of_system("treaderxml").unwrap();
+        recipe.validate().unwrap();
+        let broken: [(&str, fn(&mut TReaderConfig)); 10] = [
+            ("neighbours.limit", |config| config.neighbours.limit = 0),
+            ("neighbours.power", |config| {
+                config.neighbours.power = f32::NAN
+            }),
+            ("neighbours.text.min_df", |config| {
+                config.neighbours.text.min_df = 0
+            }),
+            ("teacher.max_labels", |config| config.teacher.max_labels = 0),
+            ("teacher.label_text", |config| {
+                config.teacher.label_text = false;
+                config.teacher.label_vectors = false;
+            }),
+            ("teacher.own_scores", |config| {
+                config.teacher.tokens = TeacherTokens::Positions;
+            }),
+            ("reading.heads", |config| config.reading.heads = 7),
+            ("reading.second", |config| config.reading.first = Look::None),
+            ("head.output", |config| {
+                config.head.output = OutputKind::Softmax;
+                config.head.form = TReaderForm::Exact;
+            }),
+            ("words.max_length", |config| config.words.max_length = 0),
+        ];
+        for (key, break_it) in broken {
+            let mut config = recipe.clone();
+            break_it(&mut config);
+            let message = config.validate().unwrap_err().to_string();
+            assert!(message.starts_with(key), "{message}");
+        }
+    }
+}

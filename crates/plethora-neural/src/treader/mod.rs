@@ -1,0 +1,29 @@
+//! TReaderXML's network: words of a text on one side, on the other the labels that training documents
+//! like it have, both read by attention.
+//!
+//! `teacher_rows.rs` says which labels a document's neighbours bring, `batch.rs` is what the network
+//! takes, `reading.rs` and `attention.rs` are its parts, `network.rs` puts them together.
+
+mod attention;
+mod batch;
+mod config;
+#[cfg(test)]
+mod golden;
+mod network;
+mod pooling;
+mod reading;
+mod scores;
+mod teacher;
+mod teacher_rows;
+mod tokens;
+
+pub use config::{
+    Interaction, Look, MaskSide, NeighbourVectors, NeighboursConfig, OutputKind, PoolingKind,
+    ReadingConfig, Residual, TReaderConfig, TReaderForm, TReaderHeadConfig, TeacherConfig,
+    TeacherTokens,
+};
+
+pub(crate) use batch::{DocumentWords, TReaderBatch};
+pub(crate) use network::{TReaderNetwork, TReaderSetup};
+pub(crate) use teacher::Teacher;
+pub(crate) use teacher_rows::{TeacherRow, TeacherRows};

@@ -1,0 +1,484 @@
+//! A network from words and the labels of neighbours to labels.
+
+use tch::{Device, Kind, Reduction, Tensor};
+
+use super::attention::{Attention, Pass, Place, States};
+use super::batch::{OnDevice, TReaderBatch, TeacherOnDevice};
+use super::config::{OutputKind, TReaderConfig, TReaderForm};
+use super::pooling::Pooling;
+use super::reading::Reading;
+use super::scores::LabelScores;
+use super::tokens::{LabelTokens, TokenVectors};
+use crate::Result;
+use crate::guard::guarded;
+use crate::head::{
+    Activation, AllLabels, Bottleneck, Exact, ExactConfig, ExactSetup, ExactTables, LabelFacts,
+    LabelPlaces, Prior, Ranked, VectorInput,
+};
+use crate::parameters::{DenseParametersBuilder, ParameterId, Parameters, RowTable, TableRows};
+use crate::precision::compute_kind;
+use crate::start::Start;
+use crate::train::{Learnt, LossScale, Network, StepPart};
+
+/// The table of word vectors among the tables of the parameters.
+const WORD_TABLE: usize = 0;
+
+/// Spread of the vectors that labels start with.
+const LABEL_SPREAD: f64 = 0.1;
+
+/// Words and labels of neighbours in, scores of labels out.
+#[derive(Debug)]
+pub(crate) struct TReaderNetwork {
+    parameters: Parameters,
+    text: Side,
+    teacher: Option<TeacherSide>,
+    positions: Option<ParameterId>,
+    word_dropout: f64,
+    bottleneck: Bottleneck,
+    activation: Activation,
+    dropout: f64,
+    head: Head,
+    output: OutputKind,
+    /// How much votes raise scores.
+    prior: Option<ParameterId>,
+    device: Device,
+    kind: Kind,
+    loss: LossScale,
+}
+
+/// How one side is read.
+#[derive(Debug)]
+struct Side {
+    reading: Reading,
+    /// To the other side.
+    cross: Option<Attention>,
+    pooling: Pooling,
+}
+
+/// The side of the neighbours' labels.
+#[derive(Debug)]
+struct TeacherSide {
+    tokens: LabelTokens,
+    side: Side,
+    /// The table of the vectors that labels have of their own.
+    label_table: Option<usize>,
+    /// By which what was read of a label raises its score.
+    scores: Option<LabelScores>,
+}
+
+#[derive(Debug)]
+enum Head {
+    Flat(AllLabels),
+    Exact(Exact),
+}
+
+/// What a new network starts from.
+pub(crate) struct TReaderSetup<'a> {
+    pub(crate) config: &'a TReaderConfig,
+    /// rows x width: the first vectors of all words.
+    pub(crate) word_vectors: &'a Tensor,
+    pub(crate) labels: LabelFacts<'a>,
+    /// Number of labels and of the parents that are none.
+    pub(crate) num_known: usize,
+    pub(crate) device: Device,
+    pub(crate) start: Start,
+}
+
+/// A batch on its way through the network.
+struct Encoded {
+    /// documents x bottleneck.
+    vector: Tensor,
+    rows: Vec<TableRows>,
+    /// One a vote: what was read of its label adds.
+    label_scores: Option<Tensor>,
+}
+
+impl TReaderNetwork {
+    pub(crate) fn new(setup: &TReaderSetup<'_>) -> Self {
+        let TReaderSetup {
+            config,
+            device,
+            start,
+            ..
+        } = *setup;
+        let width = config.vectors.width;
+        let mut builder = DenseParametersBuilder::default();
+        let mut tables = vec![RowTable::new(
+            "words",
+            setup.word_vectors,
+            config.vectors.trained,
+            device,
+        )];
+        let text = Side::new("text", config, &mut builder, start);
+        let teacher =
+            (config.teacher.used).then(|| TeacherSide::new(setup, &mut builder, &mut tables));
+        let positions = config.reading.positions.then(|| {
+            let shape = [config.words.max_length as i64, width as i64];
+            let zeros = Tensor::zeros(shape, (Kind::Float, Device::Cpu));
+            let id = builder.add("text.positions", zeros);
+            builder.leave_undecayed(id);
+            id
+        });
+        let sides = if teacher.is_some() { 2 } else { 1 };
+        let head = start.named("head");
+        let bottleneck = Bottleneck::new(sides * width, config.head.bottleneck, &mut builder, head);
+        let (head, label_tables) = Head::new(setup, tables.len(), &mut builder);
+        tables.extend(label_tables);
+        let has_prior = config.teacher.used && config.teacher.prior;
+        let prior = has_prior.then(|| {
+            let one = Tensor::ones([1], (Kind::Float, Device::Cpu));
+            builder.add("head.prior", one)
+        });
+        let kind = compute_kind(config.train.precision, device);
+        Self {
+            parameters: Parameters {
+                dense: builder.finish_in(device, kind),
+                tables,
+            },
+            text,
+            teacher,
+            positions,
+            word_dropout: config.reading.word_dropout,
+            bottleneck,
+            activation: config.head.activation,
+            dropout: config.head.dropout,
+            head,
+            output: config.head.output,
+            prior,
+            device,
+            kind,
+            loss: config.train.loss,
+        }
+    }
+
+    pub(crate) fn device(&self) -> Device {
+        self.device
+    }
+
+    /// Bytes of a number that is computed with.
+    pub(crate) fn bytes_per_number(&self) -> usize {
+        self.kind.elt_size_in_bytes()
+    }
+
+    /// Makes what is computed with what the weights are now; wanted before ranking, where they have
+    /// changed.
+    pub(crate) fn refresh(&self) {
+        self.parameters.dense.refresh();
+    }
+
+    /// Gives up what only training needs.
+    pub(crate) fn end_training(&mut self) {
+        self.parameters.dense.end_training();
+    }
+
+    /// The best `keep` labels of each document.
+    pub(crate) fn rank(&self, batch: &TReaderBatch, keep: usize) -> Result<Ranked> {
+        guarded(|| {
+            tch::no_grad(|| {
+                let on_device = batch.to_device(self.device);
+                let encoded = self.encode(batch, &on_device, false);
+                let prior = self.prior(on_device.teacher.as_ref(), &encoded);
+                let input = self.input(&encoded);
+                Ok(match &self.head {
+                    Head::Flat(head) => {
+                        let logits = raised(head.vector_logits(&input), prior.as_ref());
+                        let keep = (keep as i64).min(logits.size()[1]);
+                        let (logits, labels) = self.log_scores(&logits).topk(keep, 1, true, true);
+                        Ranked {
+                            log_scores: logits,
+                            labels,
+                        }
+                    }
+                    Head::Exact(head) => head.rank_with(&input, keep, prior.as_ref()),
+                })
+            })
+        })
+    }
+
+    /// documents x labels, in 32 bits; only in the flat form.
+    #[cfg(test)]
+    pub(super) fn logits(&self, batch: &TReaderBatch) -> Tensor {
+        tch::no_grad(|| {
+            let on_device = batch.to_device(self.device);
+            let encoded = self.encode(batch, &on_device, false);
+            let Head::Flat(head) = &self.head else {
+                panic!("the exact form never has all logits");
+            };
+            let prior = self.prior(on_device.teacher.as_ref(), &encoded);
+            raised(head.vector_logits(&self.input(&encoded)), prior.as_ref())
+        })
+    }
+
+    fn log_scores(&self, logits: &Tensor) -> Tensor {
+        match self.output {
+            OutputKind::Sigmoid => logits.log_sigmoid(),
+            OutputKind::Softmax => logits.log_softmax(1, Kind::Float),
+        }
+    }
+
+    fn input<'a>(&'a self, encoded: &'a Encoded) -> VectorInput<'a> {
+        VectorInput {
+            parameters: &self.parameters,
+            vector: &encoded.vector,
+        }
+    }
+
+    /// What votes add to scores, and what was read of their labels.
+    fn prior<'a>(
+        &self,
+        teacher: Option<&'a TeacherOnDevice>,
+        encoded: &Encoded,
+    ) -> Option<Prior<'a>> {
+        let teacher = teacher?;
+        let of_votes = self.prior.map(|factor| {
+            let factor = self.parameters.dense.computed(factor);
+            &teacher.gains * factor.to_kind(Kind::Float)
+        });
+        let of_reading = encoded.label_scores.as_ref().map(Tensor::shallow_clone);
+        let values = match (of_votes, of_reading) {
+            (Some(votes), Some(reading)) => votes + reading,
+            (Some(values), None) | (None, Some(values)) => values,
+            (None, None) => return None,
+        };
+        Some(Prior {
+            places: &teacher.votes,
+            values,
+        })
+    }
+
+    /// Both sides up to the vector that labels are compared with.
+    fn encode(&self, batch: &TReaderBatch, on_device: &OnDevice, is_training: bool) -> Encoded {
+        let dense = &self.parameters.dense;
+        let pass = Pass {
+            parameters: dense,
+            is_training,
+        };
+        let mut rows = vec![self.parameters.tables[WORD_TABLE].gather(WORD_TABLE, &batch.rows)];
+        let words = rows[WORD_TABLE].leaf.to_kind(self.kind);
+        let mut states = Tensor::embedding(&words, &on_device.words, 0, false, false);
+        if let Some(positions) = self.positions {
+            states += dense.computed(positions).narrow(0, 0, states.size()[1]);
+        }
+        let text = States {
+            states: states.dropout(self.word_dropout, is_training),
+            mask: on_device.mask.as_ref().map(Tensor::shallow_clone),
+        };
+        let text = self.text.reading.forward(pass, text);
+        let taught = self.teacher.as_ref().zip(on_device.teacher.as_ref());
+        let mut label_scores = None;
+        let vector = match taught.zip(batch.teacher.as_ref()) {
+            None => self.text.pooling.forward(dense, &text),
+            Some(((side, teacher), brought)) => {
+                if let Some(table) = side.label_table {
+                    rows.push(self.parameters.tables[table].gather(table, &brought.rows));
+                }
+                let own = (side.label_table).map(|_| rows[1].leaf.to_kind(self.kind));
+                let vectors = TokenVectors {
+                    words: &words,
+                    labels: own.as_ref(),
+                };
+                let mut tokens = side.tokens.forward(dense, teacher, &vectors);
+                tokens.states = tokens.states.dropout(self.word_dropout, is_training);
+                let labels = side.side.reading.forward(pass, tokens);
+                let (text, labels) = meet(pass, (&self.text, text), (&side.side, labels));
+                label_scores =
+                    (side.scores.as_ref()).map(|scores| scores.forward(dense, &labels, teacher));
+                let parts = [
+                    side.side.pooling.forward(dense, &labels),
+                    self.text.pooling.forward(dense, &text),
+                ];
+                Tensor::cat(&parts, 1)
+            }
+        };
+        let hidden = self.bottleneck.forward(dense, &vector);
+        let hidden = match self.activation {
+            Activation::None => hidden,
+            Activation::Sigmoid => hidden.sigmoid(),
+            Activation::Relu => hidden.relu(),
+        };
+        Encoded {
+            vector: hidden.dropout(self.dropout, is_training),
+            rows,
+            label_scores,
+        }
+    }
+
+    /// The summed loss of all labels of the flat form.
+    fn flat_loss(&self, logits: &Tensor, targets: &LabelPlaces) -> Tensor {
+        let truth = targets.matrix(logits);
+        let scores = match self.output {
+            OutputKind::Sigmoid => logits.shallow_clone(),
+            OutputKind::Softmax => logits.softmax(1, Kind::Float),
+        };
+        scores.binary_cross_entropy_with_logits::<Tensor>(&truth, None, None, Reduction::Sum)
+    }
+}
+
+impl Network for TReaderNetwork {
+    type Batch = TReaderBatch;
+
+    fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    fn learn(&self, batch: &TReaderBatch, step: &StepPart<'_>) -> Result<Learnt> {
+        guarded(|| {
+            self.parameters.dense.refresh();
+            let on_device = batch.to_device(self.device);
+            let encoded = self.encode(batch, &on_device, true);
+            let targets = batch
+                .targets
+                .as_ref()
+                .expect("batches to learn from have targets")
+                .to_device(self.device);
+            let prior = self.prior(on_device.teacher.as_ref(), &encoded);
+            let input = self.input(&encoded);
+            let loss = match &self.head {
+                Head::Flat(head) => {
+                    let logits = raised(head.vector_logits(&input), prior.as_ref());
+                    let share = match self.loss {
+                        LossScale::Sum => 1.0 / logits.size()[0] as f64,
+                        LossScale::Mean => 1.0 / logits.numel() as f64,
+                    };
+                    let sum = self.flat_loss(&logits, &targets);
+                    (&sum * (share * step.scale)).backward();
+                    sum.detach() * share
+                }
+                Head::Exact(head) => {
+                    let learnt = head.learn_with(&input, &targets, step, self.loss, prior.as_ref());
+                    learnt.loss
+                }
+            };
+            self.parameters.dense.collect();
+            Ok(Learnt {
+                loss,
+                rows: encoded.rows,
+            })
+        })
+    }
+}
+
+/// Scores with the votes of neighbours.
+fn raised(logits: Tensor, prior: Option<&Prior<'_>>) -> Tensor {
+    match prior {
+        Some(prior) => {
+            let places = [Some(prior.places.documents()), Some(prior.places.labels())];
+            logits.index_put(&places, &prior.values, true)
+        }
+        None => logits,
+    }
+}
+
+/// Each side looks at the other as it was before.
+fn meet(
+    pass: Pass<'_>,
+    (text_side, text): (&Side, States),
+    (label_side, labels): (&Side, States),
+) -> (States, States) {
+    let (Some(from_text), Some(from_labels)) = (&text_side.cross, &label_side.cross) else {
+        return (text, labels);
+    };
+    let of_text = from_text.to_other(pass, &text, &labels);
+    let of_labels = from_labels.to_other(pass, &labels, &text);
+    let added = |side: States, found: Tensor| States {
+        states: side.states + found,
+        mask: side.mask,
+    };
+    (added(text, of_text), added(labels, of_labels))
+}
+
+impl Side {
+    fn new(
+        name: &str,
+        config: &TReaderConfig,
+        builder: &mut DenseParametersBuilder,
+        start: Start,
+    ) -> Self {
+        let width = config.vectors.width;
+        let meets = config.teacher.used && config.interaction.cross;
+        let cross = format!("{name}.cross");
+        Self {
+            reading: Reading::new(name, width, &config.reading, builder, start),
+            cross: meets.then(|| {
+                let place = Place {
+                    name: &cross,
+                    width,
+                    is_added: true,
+                };
+                Attention::new(&place, &config.reading, true, builder, start)
+            }),
+            pooling: Pooling::new(name, config, builder),
+        }
+    }
+}
+
+impl TeacherSide {
+    fn new(
+        setup: &TReaderSetup<'_>,
+        builder: &mut DenseParametersBuilder,
+        tables: &mut Vec<RowTable>,
+    ) -> Self {
+        let (config, start) = (setup.config, setup.start);
+        let has_vectors = config.teacher.label_vectors
+            && config.teacher.tokens == super::config::TeacherTokens::Labels;
+        let label_table = has_vectors.then(|| {
+            let shape = [setup.num_known as i64, config.vectors.width as i64];
+            let vectors = start.named("label vectors").normal(&shape, LABEL_SPREAD);
+            let table = RowTable::new("label_vectors", &vectors, true, setup.device);
+            tables.push(table.of_labels());
+            tables.len() - 1
+        });
+        Self {
+            tokens: LabelTokens::new(config, builder, start),
+            side: Side::new("teacher", config, builder, start),
+            label_table,
+            scores: (config.teacher.own_scores).then(|| LabelScores::new(config, builder, start)),
+        }
+    }
+}
+
+impl Head {
+    /// The head that the settings ask for, and its tables, of which the first will be number
+    /// `first_table`.
+    fn new(
+        setup: &TReaderSetup<'_>,
+        first_table: usize,
+        builder: &mut DenseParametersBuilder,
+    ) -> (Self, Vec<RowTable>) {
+        let TReaderSetup { config, device, .. } = *setup;
+        let head = &config.head;
+        let width = head.bottleneck;
+        if head.form == TReaderForm::Flat {
+            let flat = AllLabels::over_vectors(width, &setup.labels, builder);
+            return (Self::Flat(flat), Vec::new());
+        }
+        let settings = ExactConfig {
+            bottleneck: 0,
+            learning_rate: head.label_learning_rate,
+            momentum: head.label_momentum,
+            weight_decay: head.label_weight_decay,
+            chunk: config.train.label_chunk,
+        };
+        let setup = ExactSetup {
+            config: &settings,
+            width,
+            labels: setup.labels,
+            tables: ExactTables {
+                vectors: first_table,
+                biases: first_table + 1,
+            },
+            device,
+        };
+        let (exact, first) = Exact::new(&setup, builder, Start::blank());
+        let table = |name: &str, values: &Tensor| {
+            RowTable::new(name, values, true, device)
+                .of_labels()
+                .changed_in_passing()
+        };
+        let tables = vec![
+            table("labels", &first.vectors),
+            table("label_bias", &first.biases),
+        ];
+        (Self::Exact(exact), tables)
+    }
+}

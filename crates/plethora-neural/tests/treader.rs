@@ -1,0 +1,259 @@
+//! TReaderXML on a small catalogue: training, ranking, saving, going on, and what its teacher may know.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use plethora_core::artifact::{ModelReader, ModelWriter, WorkFolder};
+use plethora_core::corpus::catalogue::{Catalogue, CatalogueConfig};
+use plethora_core::corpus::{Content, Document, Label};
+use plethora_core::{LabelId, NoProgress, Progress, ScoredLabel};
+use plethora_neural::train::Precision;
+use plethora_neural::{
+    Device, NeighbourVectors, NeuralConfig, NeuralModel, NeuralParts, NeuralSet, NeuralSetBuilder,
+    NeuralTrainer, RankOptions, TReaderConfig, TReaderForm, TeacherTokens,
+};
+use tempfile::TempDir;
+
+const OPTIONS: RankOptions = RankOptions {
+    top_k: 5,
+    beam: None,
+};
+
+fn catalogue(num_documents: u64) -> (Vec<Document>, Vec<Label>) {
+    let catalogue = Catalogue::new(CatalogueConfig {
+        num_documents,
+        ..CatalogueConfig::default()
+    })
+    .unwrap();
+    let labels = catalogue.labels().collect();
+    let documents = catalogue.documents().map(|record| Document {
+        id: record.id,
+        content: Content::Text(format!("{}\n{}", record.title, record.text)),
+        labels: record.labels,
+    });
+    (documents.collect(), labels)
+}
+
+/// The system made small enough for a test.
+fn small() -> TReaderConfig {
+    let mut config = TReaderConfig::of_system("treaderxml").unwrap();
+    config.words.max_length = 60;
+    config.vectors.width = 16;
+    config.neighbours.limit = 8;
+    config.head.bottleneck = 24;
+    config.train.epochs = 2;
+    config.train.batch_size = 32;
+    config.train.learning_rate = 0.01;
+    config
+}
+
+fn set_of(config: &TReaderConfig, documents: &[Document], labels: &[Label]) -> NeuralSet {
+    let config = NeuralConfig::TReader(config.clone());
+    let mut builder = NeuralSetBuilder::new(&config, None).unwrap();
+    for document in documents {
+        builder.add(document.clone()).unwrap();
+    }
+    builder.finish(labels).unwrap()
+}
+
+/// Trains on the documents of a set, or goes on with what the folder has.
+fn train_with(
+    set: &NeuralSet,
+    config: &TReaderConfig,
+    folder: &TempDir,
+    progress: &dyn Progress,
+) -> (plethora_neural::Result<NeuralModel>, WorkFolder) {
+    let config = NeuralConfig::TReader(config.clone());
+    let trainer = NeuralTrainer {
+        set,
+        valid: None,
+        config: &config,
+        device: Device::Cpu,
+    };
+    let target = folder.path().join("model");
+    let work = WorkFolder::open(&target, &trainer.fingerprint().unwrap(), true).unwrap();
+    (trainer.run(&work, progress), work)
+}
+
+fn train(set: &NeuralSet, config: &TReaderConfig, folder: &TempDir) -> (NeuralModel, WorkFolder) {
+    let (model, work) = train_with(set, config, folder, &NoProgress);
+    (model.unwrap(), work)
+}
+
+fn texts(documents: &[Document]) -> Vec<String> {
+    let some = documents.iter().take(20);
+    some.map(|document| document.text().unwrap().to_owned())
+        .chain([String::new(), "unknownword ".repeat(100_000)])
+        .collect()
+}
+
+fn assert_close(found: &[Vec<ScoredLabel>], expected: &[Vec<ScoredLabel>]) {
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(expected) {
+        assert_eq!(found.len(), expected.len());
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found.score - expected.score).abs() < 1e-5);
+        }
+    }
+}
+
+fn trains_ranks_and_comes_back(config: &TReaderConfig) {
+    config.validate().unwrap();
+    let (documents, labels) = catalogue(260);
+    let set = set_of(config, &documents, &labels);
+    let folder = TempDir::new().unwrap();
+    let (model, work) = train(&set, config, &folder);
+    let texts = texts(&documents);
+    let rankings = model.rank(&texts, OPTIONS).unwrap();
+    for ranking in &rankings {
+        assert_eq!(ranking.len(), 5);
+        assert!(ranking.is_sorted_by(|left, right| left.score >= right.score));
+        assert!(ranking.iter().all(|one| (0.0..=1.0).contains(&one.score)));
+    }
+    let alone: Vec<Vec<ScoredLabel>> = texts
+        .iter()
+        .map(|text| model.rank(&[text], OPTIONS).unwrap().remove(0))
+        .collect();
+    assert_close(&alone, &rankings);
+
+    let target = folder.path().join("model");
+    let parts = NeuralParts {
+        space: &set.space,
+        text_fields: &[],
+        num_documents: set.sequences.num_rows() as u64,
+        evaluation: None,
+    };
+    let writer = ModelWriter::create(&target, false).unwrap();
+    parts.save(&model, &work, writer).unwrap();
+    work.remove().unwrap();
+    let reader = ModelReader::open(&target).unwrap();
+    let opened = NeuralModel::open(
+        &reader,
+        NeuralConfig::TReader(config.clone()),
+        set.space.len(),
+        Device::Cpu,
+        Precision::Auto,
+    )
+    .unwrap();
+    assert_eq!(opened.rank(&texts, OPTIONS).unwrap(), rankings);
+    let votes = opened.votes(&texts[0], LabelId(0));
+    assert_eq!(votes.is_some(), config.teacher.used);
+}
+
+#[test]
+fn it_trains_ranks_and_comes_back_from_its_folder() {
+    trains_ranks_and_comes_back(&small());
+}
+
+#[test]
+fn labels_may_be_learnt_chunk_by_chunk() {
+    let mut config = small();
+    config.head.form = TReaderForm::Exact;
+    config.train.label_chunk = 50;
+    trains_ranks_and_comes_back(&config);
+}
+
+#[test]
+fn documents_may_be_compared_by_their_words_vectors_as_in_the_paper() {
+    let mut config = small();
+    config.neighbours.by = NeighbourVectors::Mean;
+    config.teacher.tokens = TeacherTokens::Positions;
+    config.teacher.label_words = 3;
+    trains_ranks_and_comes_back(&config);
+}
+
+#[test]
+fn the_text_can_stand_alone() {
+    let mut config = small();
+    config.teacher.used = false;
+    trains_ranks_and_comes_back(&config);
+}
+
+/// Asks to stop after so many signs of life.
+struct StopAfter(AtomicU64);
+
+impl Progress for StopAfter {
+    fn start(&self, _stage: &str, _total: Option<u64>) {}
+    fn advance(&self, _steps: u64) {
+        let _ = (self.0).fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
+            left.checked_sub(1)
+        });
+    }
+    fn finish(&self, _summary: &str) {}
+    fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::SeqCst) == 0
+    }
+}
+
+#[test]
+fn a_run_that_is_gone_on_with_ends_as_one_that_was_not_interrupted() {
+    let config = small();
+    let (documents, labels) = catalogue(260);
+    let set = set_of(&config, &documents, &labels);
+    let texts = texts(&documents);
+    let (whole, _) = train(&set, &config, &TempDir::new().unwrap());
+    let expected = whole.rank(&texts, OPTIONS).unwrap();
+    // While neighbours are looked for, then in the midst of training.
+    for signs in [1, 7] {
+        let folder = TempDir::new().unwrap();
+        let progress = StopAfter(AtomicU64::new(signs));
+        let (stopped, work) = train_with(&set, &config, &folder, &progress);
+        let message = stopped.unwrap_err().to_string();
+        assert_eq!(message, "interrupted");
+        drop(work);
+        let (resumed, _) = train(&set, &config, &folder);
+        assert_eq!(resumed.rank(&texts, OPTIONS).unwrap(), expected);
+    }
+}
+
+#[test]
+fn documents_held_back_for_validation_are_not_in_the_index() {
+    let mut config = small();
+    config.train.epochs = 1;
+    config.train.valid_share = 0.2;
+    let (documents, labels) = catalogue(300);
+    let set = set_of(&config, &documents, &labels);
+    let folder = TempDir::new().unwrap();
+    let (model, _) = train(&set, &config, &folder);
+    let count = model.votes("a", LabelId(0)).unwrap().documents.len();
+    let total = set.sequences.num_rows();
+    assert_eq!(count, total - (total as f64 * 0.2) as usize);
+}
+
+/// Share of documents whose best label is true.
+fn precision(model: &NeuralModel, set: &NeuralSet, documents: &[Document]) -> f64 {
+    let texts: Vec<&str> = documents
+        .iter()
+        .map(|document| document.text().unwrap())
+        .collect();
+    let rankings = model.rank(&texts, OPTIONS).unwrap();
+    let mut hits = 0;
+    for (ranking, document) in rankings.iter().zip(documents) {
+        let is_true = |one: &&ScoredLabel| {
+            let key = &set.space.label(one.label).key;
+            document.labels.contains(key)
+        };
+        hits += ranking.iter().filter(is_true).count();
+    }
+    hits as f64 / (5 * documents.len()) as f64
+}
+
+#[test]
+fn the_teacher_is_worth_its_keep() {
+    let (mut documents, labels) = catalogue(900);
+    let test = documents.split_off(750);
+    let mut found = Vec::new();
+    for used in [true, false] {
+        let mut config = small();
+        config.teacher.used = used;
+        config.vectors.width = 32;
+        config.train.epochs = 6;
+        let set = set_of(&config, &documents, &labels);
+        let (model, _) = train(&set, &config, &TempDir::new().unwrap());
+        found.push(precision(&model, &set, &test));
+    }
+    assert!(
+        found[0] > found[1] + 0.02,
+        "P@5 with and without: {found:?}"
+    );
+}
