@@ -282,15 +282,15 @@ fn the_time_ends_a_search_and_more_of_it_goes_on() {
         "--method",
         "random",
         "--set",
-        "num_trees=8",
+        "num_trees=2",
     ];
     let ranges = ["--range", "solver.cost=log:0.1..10", "-o", "found", "-q"];
     let search = join(&[&["search"], &TRAIN_PART, &settings, &ranges]);
     let run = |args: &[&str]| json(&desk.succeed(&join(&[&search, args, &["--json"]])));
-    let short = run(&["--budget", "6s", "--trials", "500"]);
+    let short = run(&["--budget", "8s", "--trials", "5000"]);
     let num_trials = trials(&desk, "found").len();
     assert_eq!(short["is_complete"], false);
-    assert!((1..500).contains(&num_trials), "{num_trials}");
+    assert!((1..5000).contains(&num_trials), "{num_trials}");
     assert!(short["seconds"].as_f64().unwrap() < 30.0);
     assert_eq!(
         names(&desk, "found"),
