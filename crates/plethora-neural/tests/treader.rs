@@ -240,7 +240,6 @@ fn precision(model: &NeuralModel, set: &NeuralSet, documents: &[Document]) -> f6
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "the figures are what one wants to see")]
 fn the_teacher_is_worth_its_keep() {
     let (mut documents, labels) = catalogue(900);
     let test = documents.split_off(750);
