@@ -102,15 +102,12 @@ fn settings_that_cannot_work_are_refused_by_name() {
             "reading.first=sideways",
             "expected one of `none`, `masked`, `full`",
         ),
-        ("neighbours.by=luck", "expected one of `tf-idf`, `mean`"),
+        ("neighbours.by=luck", "expected `tf-idf` or `mean`"),
         (
             "neighbours.limit=0",
             "neighbours.limit: must be from 1 to 10000",
         ),
-        (
-            "head.output=softmin",
-            "expected one of `sigmoid`, `softmax`",
-        ),
+        ("head.output=softmin", "expected `sigmoid` or `softmax`"),
         ("teacher.max_label=3", "did you mean `teacher.max_labels`?"),
     ] {
         let message = desk.fail(

@@ -158,6 +158,7 @@ fn documents_may_be_compared_by_their_words_vectors_as_in_the_paper() {
     let mut config = small();
     config.neighbours.by = NeighbourVectors::Mean;
     config.teacher.tokens = TeacherTokens::Positions;
+    config.teacher.own_scores = false;
     config.teacher.label_words = 3;
     trains_ranks_and_comes_back(&config);
 }
@@ -220,7 +221,7 @@ fn documents_held_back_for_validation_are_not_in_the_index() {
     assert_eq!(count, total - (total as f64 * 0.2) as usize);
 }
 
-/// Share of documents whose best label is true.
+/// Share of the five best labels that are true.
 fn precision(model: &NeuralModel, set: &NeuralSet, documents: &[Document]) -> f64 {
     let texts: Vec<&str> = documents
         .iter()

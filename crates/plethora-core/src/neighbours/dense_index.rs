@@ -138,7 +138,9 @@ mod tests {
         for _ in 0..count {
             let mut vector: Vec<f32> = (0..width).map(|_| rng.random::<f32>() - 0.4).collect();
             let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
-            vector.iter_mut().for_each(|value| *value /= length);
+            for value in &mut vector {
+                *value /= length;
+            }
             all.extend(vector);
         }
         all

@@ -14,6 +14,10 @@ pub struct Neighbour {
     pub similarity: f32,
 }
 
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature that sorting asks for"
+)]
 impl Neighbour {
     /// Nearer ones first; of equally near ones the earlier document.
     fn by_nearness(&self, other: &Self) -> Ordering {

@@ -37,7 +37,8 @@ impl Queries {
     pub(super) fn allow(&self, query: usize, candidate: Neighbour) -> bool {
         let is_itself = (self.own_from)
             .is_some_and(|first| u64::from(first) + query as u64 == u64::from(candidate.document));
-        !is_itself && !(self.skips_copies && candidate.similarity >= COPY_SIMILARITY)
+        let is_skipped = self.skips_copies && candidate.similarity >= COPY_SIMILARITY;
+        !is_itself && !is_skipped
     }
 }
 

@@ -10,7 +10,7 @@ use plethora_core::text::{TfIdf, Words};
 use plethora_core::{Error, IndexRows, LabelId, SparseMatrix};
 
 use crate::Result;
-use crate::treader::{NeighbourVectors, TReaderConfig, Teacher, TeacherRow, TeacherRows};
+use crate::treader::{TReaderConfig, Teacher, TeacherRow, TeacherRows};
 
 /// Name of the index in a model folder.
 pub(super) const INDEX_FILE: &str = "neighbours.safetensors";
@@ -68,36 +68,33 @@ pub struct NeighbourVotes<'a> {
 }
 
 impl Retriever {
-    /// Opens the files at the paths that `path_of` gives.
+    /// Opens the files at the paths that `path_of` gives; texts are compared by the features that
+    /// `tfidf` makes, or without it by the vectors of `words`.
     pub(super) fn open(
-        config: &TReaderConfig,
         (words, tfidf): (&Words, Option<TfIdf>),
         num_labels: usize,
         path_of: impl Fn(&str) -> plethora_core::Result<PathBuf>,
     ) -> Result<Self> {
         let documents = KnownDocuments::open(&path_of(DOCUMENTS_FILE)?, num_labels)?;
         let index_path = path_of(INDEX_FILE)?;
-        let (index, num_documents) = match (config.neighbours.by, tfidf) {
-            (NeighbourVectors::TfIdf, Some(tfidf)) => {
-                let index = TermIndex::open(&index_path)?;
-                if index.num_terms() != tfidf.num_features() {
-                    return Err(Error::model(&index_path, "the index is of other terms").into());
-                }
-                let count = index.num_documents();
-                let tfidf = Box::new(tfidf);
-                (NeighbourIndex::Terms { index, tfidf }, count)
+        let (index, num_documents) = if let Some(tfidf) = tfidf {
+            let index = TermIndex::open(&index_path)?;
+            if index.num_terms() != tfidf.num_features() {
+                return Err(Error::model(&index_path, "the index is of other terms").into());
             }
-            _ => {
-                let index = DenseIndex::open(&index_path)?;
-                let path = path_of(WORDS_FILE)?;
-                let vectors: MappedArray<f32> = MappedArrays::open(&path)?.owned(WORD_VECTORS)?;
-                if vectors.len() != words.num_rows() * index.width() {
-                    return Err(Error::model(&path, "the vectors are of other words").into());
-                }
-                let count = index.num_documents();
-                let words = vectors;
-                (NeighbourIndex::Means { index, words }, count)
+            let count = index.num_documents();
+            let tfidf = Box::new(tfidf);
+            (NeighbourIndex::Terms { index, tfidf }, count)
+        } else {
+            let index = DenseIndex::open(&index_path)?;
+            let path = path_of(WORDS_FILE)?;
+            let vectors: MappedArray<f32> = MappedArrays::open(&path)?.owned(WORD_VECTORS)?;
+            if vectors.len() != words.num_rows() * index.width() {
+                return Err(Error::model(&path, "the vectors are of other words").into());
             }
+            let count = index.num_documents();
+            let words = vectors;
+            (NeighbourIndex::Means { index, words }, count)
         };
         if num_documents != documents.len() {
             return Err(Error::model(&index_path, "the index is of other documents").into());

@@ -54,7 +54,7 @@ impl TReaderPart {
             };
             let reading = (words, tfidf);
             let path_of = |name: &str| folder.path(name);
-            Some(Retriever::open(config, reading, num_labels, path_of)?)
+            Some(Retriever::open(reading, num_labels, path_of)?)
         } else {
             None
         };

@@ -94,9 +94,7 @@ impl TReaderRun<'_> {
         self.progress
             .finish(&format!("{} documents", self.documents.len()));
         let reading = (self.words, set.tfidf.clone());
-        Retriever::open(self.config, reading, set.space.len(), |name| {
-            Ok(work.path(name))
-        })
+        Retriever::open(reading, set.space.len(), |name| Ok(work.path(name)))
     }
 
     fn write_index(&self) -> Result<()> {

@@ -164,7 +164,7 @@ impl TeacherBatch {
         for ((places, strengths), row) in lines.zip(&brought) {
             for ((place, strength), token) in places.iter_mut().zip(strengths).zip(&row.tokens) {
                 *place = place_of[&token.label.0];
-                *strength = strength_of(token) / full_strength();
+                *strength = strength_of(*token) / full_strength();
             }
         }
         let lengths: Vec<i64> = brought.iter().map(|row| row.tokens.len() as i64).collect();
@@ -243,7 +243,7 @@ fn brought_rows(documents: &[DocumentWords<'_>]) -> Option<Vec<u32>> {
 }
 
 /// Grows from 0 for no votes, and ever slower.
-fn strength_of(vote: &ScoredLabel) -> f32 {
+fn strength_of(vote: ScoredLabel) -> f32 {
     (vote.score / VOTE_UNIT).ln_1p()
 }
 

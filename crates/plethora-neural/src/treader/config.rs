@@ -65,6 +65,10 @@ pub enum NeighbourVectors {
 }
 
 /// What is made of the labels of neighbours.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch that users turn"
+)]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TeacherConfig {
@@ -333,17 +337,20 @@ impl TReaderHeadConfig {
 mod tests {
     use super::*;
 
+    /// Makes settings impossible.
+    type Breaks = fn(&mut TReaderConfig);
+
     #[test]
     fn settings_that_cannot_work_are_refused_by_name() {
         let recipe = TReaderConfig::of_system("treaderxml").unwrap();
         recipe.validate().unwrap();
-        let broken: [(&str, fn(&mut TReaderConfig)); 10] = [
+        let broken: [(&str, Breaks); 10] = [
             ("neighbours.limit", |config| config.neighbours.limit = 0),
             ("neighbours.power", |config| {
-                config.neighbours.power = f32::NAN
+                config.neighbours.power = f32::NAN;
             }),
             ("neighbours.text.min_df", |config| {
-                config.neighbours.text.min_df = 0
+                config.neighbours.text.min_df = 0;
             }),
             ("teacher.max_labels", |config| config.teacher.max_labels = 0),
             ("teacher.label_text", |config| {

@@ -48,6 +48,10 @@ struct Case {
     gradients: BTreeMap<String, Vec<f64>>,
 }
 
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are switches of the recipe"
+)]
 #[derive(Deserialize)]
 struct Settings {
     used: bool,

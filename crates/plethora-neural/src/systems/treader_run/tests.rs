@@ -78,8 +78,8 @@ fn read(config: &TReaderConfig, documents: &[u32]) -> (Vec<Vec<String>>, Vec<Vec
     let work = WorkFolder::open(&folder.path().join("model"), "x", false).unwrap();
     let start = Start::seeded(SeedStream::new(3));
     let word_vectors = start.normal(&[words.num_rows() as i64, 8], 1.0);
-    let _ =
-        (word_vectors.narrow(0, 0, 1)).copy_(&Tensor::zeros([8], (Kind::Float, tch::Device::Cpu)));
+    let zero = Tensor::zeros([8], (Kind::Float, tch::Device::Cpu));
+    word_vectors.narrow(0, 0, 1).copy_(&zero);
     let run = TReaderRun {
         config,
         set: &set,
