@@ -1,0 +1,10 @@
+//! The way of a request to its model: a bounded queue, and a thread that owns the predictor and takes
+//! what waits together.
+
+mod bounded;
+mod job;
+mod worker;
+
+pub(crate) use bounded::{Arrival, Queue, QueueLimits};
+pub(crate) use job::{Explained, documents_of, ExplainWork, Job, RankWork, Rankings, ScoreKind, Work, WorkError};
+pub(crate) use worker::Worker;
