@@ -206,7 +206,9 @@ fn find_label(labels: &LabelSpace, wanted: &str) -> Result<LabelId, Problem> {
     let mut named = named.filter(|(_, label)| label.name == wanted);
     match (named.next(), named.next()) {
         (Some((id, _)), None) => Ok(LabelId(id)),
-        (None, _) => Err(Problem::invalid(format!("labels: unknown label `{wanted}`"))),
+        (None, _) => Err(Problem::invalid(format!(
+            "labels: unknown label `{wanted}`"
+        ))),
         (Some(_), Some(_)) => Err(Problem::invalid(format!(
             "labels: `{wanted}` is the name of several labels; give the key of one"
         ))),

@@ -154,7 +154,10 @@ impl InferRequest {
         };
         let mut texts = Vec::new();
         flatten(data, &mut texts)?;
-        let product = input.shape.iter().try_fold(1_u64, |all, &one| all.checked_mul(one));
+        let product = input
+            .shape
+            .iter()
+            .try_fold(1_u64, |all, &one| all.checked_mul(one));
         if product != Some(texts.len() as u64) {
             let detail = format!(
                 "inputs: shape {:?} does not fit {} texts",
@@ -195,7 +198,9 @@ fn outputs(rankings: &Rankings, model: &ServedModel) -> Vec<OutputTensor> {
         };
         all.iter().map(|scored| text(scored).to_owned()).collect()
     };
-    let scores = all.iter().map(|scored| scored.map_or(0.0, |scored| scored.score));
+    let scores = all
+        .iter()
+        .map(|scored| scored.map_or(0.0, |scored| scored.score));
     let tensor = |name, datatype, data| OutputTensor {
         name,
         shape,
@@ -203,8 +208,16 @@ fn outputs(rankings: &Rankings, model: &ServedModel) -> Vec<OutputTensor> {
         data,
     };
     vec![
-        tensor("labels", "BYTES", TensorData::Texts(label(|label| &label.name))),
-        tensor("keys", "BYTES", TensorData::Texts(label(|label| &label.key))),
+        tensor(
+            "labels",
+            "BYTES",
+            TensorData::Texts(label(|label| &label.name)),
+        ),
+        tensor(
+            "keys",
+            "BYTES",
+            TensorData::Texts(label(|label| &label.key)),
+        ),
         tensor("scores", "FP32", TensorData::Numbers(scores.collect())),
     ]
 }
