@@ -148,7 +148,7 @@ fn what_is_no_text_or_no_json_is_unreadable() {
     }
     client.post_bytes(PREDICT, "text/plain", b"{}").problem(415);
     let answer = client.post_bytes("/v1/models/%FF/predict", JSON, b"{}");
-    assert_eq!(answer.status, 400);
+    answer.problem(400);
     assert_answers(&client);
 }
 

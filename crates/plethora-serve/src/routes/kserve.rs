@@ -1,13 +1,13 @@
 //! The second protocol of KServe: texts as BYTES in, labels as BYTES and scores as FP32 out.
 
 use axum::Json;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Request, State};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::app::SharedApp;
-use crate::body::read_json;
+use crate::body::{PathOf, read_json};
 use crate::model::ServedModel;
 use crate::problem::{Problem, ProblemBody};
 use crate::queue::Rankings;
@@ -257,7 +257,7 @@ pub(super) async fn ready() -> Json<Ready> {
 )]
 pub(super) async fn model(
     State(app): State<SharedApp>,
-    Path(id): Path<String>,
+    PathOf(id): PathOf<String>,
 ) -> Result<Json<ModelMetadata>, Problem> {
     let model = app.model(&id)?;
     let tensor = |name, datatype, shape: &[i64]| TensorMetadata {
@@ -291,7 +291,7 @@ pub(super) async fn model(
 )]
 pub(super) async fn model_ready(
     State(app): State<SharedApp>,
-    Path(id): Path<String>,
+    PathOf(id): PathOf<String>,
 ) -> Result<Json<Ready>, Problem> {
     app.slot(&id)?;
     Ok(Json(Ready { ready: true }))
@@ -312,7 +312,7 @@ pub(super) async fn model_ready(
 )]
 pub(super) async fn infer(
     State(app): State<SharedApp>,
-    Path(id): Path<String>,
+    PathOf(id): PathOf<String>,
     request: Request,
 ) -> Result<Json<InferResponse>, Problem> {
     let model = app.model(&id)?;
