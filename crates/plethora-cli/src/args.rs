@@ -5,7 +5,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::bounds;
 use crate::commands::{
     calibrate, check, completions, convert, demo, ensemble, eval, explain, generate, info, init,
-    man, predict, search, split, train,
+    man, predict, search, serve, split, train,
 };
 use crate::environment::with_environment;
 use crate::logging::LogFormat;
@@ -74,6 +74,7 @@ pub(crate) enum Verb {
     Eval(eval::EvalArgs),
     Predict(predict::PredictArgs),
     Explain(explain::ExplainArgs),
+    Serve(serve::ServeArgs),
     Info(info::InfoArgs),
     Init(init::InitArgs),
     Completions(completions::CompletionsArgs),

@@ -22,6 +22,8 @@ pub(crate) struct Verbosity {
     pub(crate) is_quiet: bool,
     /// How often the user asked for more.
     pub(crate) more: u8,
+    /// Lines begin with the time.
+    pub(crate) has_time: bool,
 }
 
 impl Verbosity {
@@ -43,12 +45,16 @@ pub(crate) fn init_logging(verbosity: Verbosity, format: LogFormat, bars: MultiP
         .with_writer(PastBars(bars))
         .with_target(verbosity.more > 1)
         // It would tell of a full disk behind standard error on standard error, and give up there.
-        .log_internal_errors(false)
-        .without_time();
+        .log_internal_errors(false);
     // It fails only if logging was installed before, which serves as well.
-    let _ = match format {
-        LogFormat::Json => builder.json().flatten_event(true).try_init(),
-        LogFormat::Text => builder.with_ansi(false).try_init(),
+    let _ = match (format, verbosity.has_time) {
+        (LogFormat::Json, true) => builder.json().flatten_event(true).try_init(),
+        (LogFormat::Text, true) => builder.with_ansi(false).try_init(),
+        (LogFormat::Json, false) => {
+            let builder = builder.without_time().json();
+            builder.flatten_event(true).try_init()
+        }
+        (LogFormat::Text, false) => builder.without_time().with_ansi(false).try_init(),
     };
 }
 

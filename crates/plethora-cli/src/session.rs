@@ -22,8 +22,8 @@ pub(crate) struct Session {
 pub(crate) type SharedProgress = dyn Progress + Send;
 
 impl Session {
-    /// Sets up threads, logs and progress.
-    pub(crate) fn start(args: &GlobalArgs) -> anyhow::Result<Self> {
+    /// Sets up threads, logs and progress. A server tells of every request, with the time.
+    pub(crate) fn start(args: &GlobalArgs, is_server: bool) -> anyhow::Result<Self> {
         ThreadPoolBuilder::new()
             .num_threads(args.threads)
             .build_global()
@@ -41,7 +41,8 @@ impl Session {
         let bars = MultiProgress::new();
         let verbosity = Verbosity {
             is_quiet: args.quiet,
-            more: args.verbose,
+            more: args.verbose.saturating_add(u8::from(is_server)),
+            has_time: is_server,
         };
         logging::init_logging(verbosity, format, bars.clone());
         let progress: Arc<SharedProgress> = if args.quiet {

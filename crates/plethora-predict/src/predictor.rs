@@ -1,6 +1,7 @@
 //! A model that is ready to rank.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use plethora_core::artifact::{Manifest, ModelDetails, ModelReader, load_label_space};
 use plethora_core::calibration::Calibration;
@@ -42,7 +43,7 @@ pub enum System {
 #[derive(Debug)]
 pub struct Predictor {
     system: System,
-    labels: LabelSpace,
+    labels: Arc<LabelSpace>,
     tfidf: Option<TfIdf>,
     details: ModelDetails,
     manifest: Option<Manifest>,
@@ -86,7 +87,7 @@ impl Predictor {
         let (system, tfidf) = open_system(folder, &details, &labels, compute)?;
         Ok(Self {
             system,
-            labels,
+            labels: Arc::new(labels),
             tfidf,
             details,
             manifest: Some(folder.manifest().clone()),
@@ -116,7 +117,7 @@ impl Predictor {
         }
         Self {
             system,
-            labels,
+            labels: Arc::new(labels),
             tfidf,
             details,
             manifest: None,
@@ -171,8 +172,13 @@ impl Predictor {
         Ok(rankings)
     }
 
-    /// Rankings with the scores of the system itself.
-    fn rank_raw(&self, prepared: &Prepared, options: RankOptions) -> Result<Vec<Vec<ScoredLabel>>> {
+    /// As [`rank_prepared`](Self::rank_prepared), with the scores of the system itself, whether the
+    /// model was calibrated or not.
+    pub fn rank_raw(
+        &self,
+        prepared: &Prepared,
+        options: RankOptions,
+    ) -> Result<Vec<Vec<ScoredLabel>>> {
         match (&self.system, prepared) {
             (System::Linear(model), Prepared::Rows(rows)) => Ok(model.rank(rows, options)),
             (System::Knn(model), Prepared::Rows(rows)) => Ok(model.rank(rows, options)),
@@ -238,6 +244,11 @@ impl Predictor {
     /// The labels, with the number of training documents of each.
     pub fn labels(&self) -> &LabelSpace {
         &self.labels
+    }
+
+    /// The same labels, for threads that outlive a borrow.
+    pub fn shared_labels(&self) -> Arc<LabelSpace> {
+        Arc::clone(&self.labels)
     }
 
     /// The trained part.

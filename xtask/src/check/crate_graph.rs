@@ -15,7 +15,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "plethora-predict",
         &["plethora-core", "plethora-linear", "plethora-neural"],
     ),
-    ("plethora-server", &["plethora-core", "plethora-predict"]),
+    (
+        "plethora-serve",
+        &["plethora-core", "plethora-neural", "plethora-predict"],
+    ),
     (
         "plethora-cli",
         &[
@@ -23,7 +26,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "plethora-linear",
             "plethora-neural",
             "plethora-predict",
-            "plethora-server",
+            "plethora-serve",
         ],
     ),
     (
@@ -44,8 +47,8 @@ const RESERVED: &[(&str, &[&str])] = &[
     ("torch-sys", &["plethora-neural"]),
     ("clap", &["plethora-cli"]),
     ("indicatif", &["plethora-cli"]),
-    ("tokio", &["plethora-server", "plethora-cli"]),
-    ("axum", &["plethora-server"]),
+    ("tokio", &["plethora-serve"]),
+    ("axum", &["plethora-serve"]),
     ("pyo3", &["plethora-python"]),
 ];
 

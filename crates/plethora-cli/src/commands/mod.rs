@@ -14,6 +14,7 @@ pub(crate) mod init;
 pub(crate) mod man;
 pub(crate) mod predict;
 pub(crate) mod search;
+pub(crate) mod serve;
 pub(crate) mod split;
 pub(crate) mod train;
 
@@ -22,7 +23,8 @@ use crate::session::Session;
 
 /// Does what the command line says.
 pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
-    let session = Session::start(&cli.global)?;
+    let is_server = matches!(cli.verb, Verb::Serve(_));
+    let session = Session::start(&cli.global, is_server)?;
     match cli.verb {
         Verb::Demo(args) => args.run(&session),
         Verb::Generate(args) => args.run(&session),
@@ -36,6 +38,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
         Verb::Eval(args) => args.run(&session),
         Verb::Predict(args) => args.run(&session),
         Verb::Explain(args) => args.run(),
+        Verb::Serve(args) => args.run(),
         Verb::Info(args) => args.run(),
         Verb::Init(args) => args.run(),
         Verb::Completions(args) => args.run(),

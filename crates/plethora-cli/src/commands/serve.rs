@@ -1,0 +1,220 @@
+//! `serve`: models over HTTP.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::Args;
+use plethora_serve::{Limits, ModelSource, ServeConfig, Server, TlsFiles};
+
+use crate::device_args::DeviceArgs;
+use crate::failure::{self, UsageError};
+use crate::{bounds, results};
+
+const EXAMPLES: &str = "\
+Examples:
+  plethora serve model
+  plethora serve books=models/2026-11 films=models/films --port 8000 --feedback feedback.jsonl
+  PLETHORA_API_KEY=sesame plethora serve model --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem
+
+  curl localhost:8080/v1/models/model/predict --json '{\"documents\": [\"Tides and harbours\"], \"top_k\": 5}'
+
+The page is at /, the interface is described at /docs/. A model folder that is replaced is taken up
+without a pause; one that is damaged is not, and the old one goes on. SIGTERM and Ctrl-C let requests
+finish. Logs are on standard error and never hold texts.";
+
+/// Exit status after a second request to stop, when requests are cut off.
+const ABORTED: i32 = 1;
+
+/// Serve models over HTTP: predictions, explanations, label search, and a page
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ServeArgs {
+    /// Model folders, each as PATH, whose last part is the id, or as ID=PATH
+    #[arg(required = true, value_name = "MODEL")]
+    models: Vec<String>,
+
+    /// Address to listen on; 0.0.0.0 for all of this machine
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    host: IpAddr,
+
+    /// Port to listen on; 0 takes a free one
+    #[arg(short, long, value_name = "PORT", default_value_t = 8080)]
+    port: u16,
+
+    /// Key that clients must send as bearer; better given as PLETHORA_API_KEY, where others cannot see it
+    #[arg(long, value_name = "KEY")]
+    api_key: Option<String>,
+
+    /// Certificates in PEM, for HTTPS
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+
+    /// Private key of the certificate in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+
+    /// Append feedback to this file, in lines that `train` reads
+    #[arg(long, value_name = "FILE")]
+    feedback: Option<PathBuf>,
+
+    /// Seconds between two looks for new versions of the models; 0 never looks
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "1")]
+    reload: Duration,
+
+    #[command(flatten)]
+    limits: LimitArgs,
+
+    #[command(flatten)]
+    device: DeviceArgs,
+}
+
+/// What clients may ask for.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Limits")]
+struct LimitArgs {
+    /// Bytes of a request; 413 beyond
+    #[arg(long, value_name = "BYTES", value_parser = bounds::at_least_one(), default_value_t = Limits::default().max_body_bytes)]
+    max_body: usize,
+
+    /// Documents of a request; 413 beyond
+    #[arg(long, value_name = "N", value_parser = bounds::at_least_one(), default_value_t = Limits::default().max_documents)]
+    max_documents: usize,
+
+    /// Labels of a document; 422 beyond
+    #[arg(long, value_name = "N", value_parser = bounds::at_least_one(), default_value_t = Limits::default().max_top_k)]
+    max_top_k: usize,
+
+    /// Labels that are ranked where a request allows or denies some, before they are taken out
+    #[arg(long, value_name = "N", value_parser = bounds::at_least_one(), default_value_t = Limits::default().filter_depth)]
+    filter_depth: usize,
+
+    /// Documents that wait for a model; 429 beyond
+    #[arg(long, value_name = "N", value_parser = bounds::at_least_one(), default_value_t = Limits::default().max_queue_documents)]
+    max_queue: usize,
+
+    /// Documents that a model ranks together
+    #[arg(long, value_name = "N", value_parser = bounds::at_least_one(), default_value_t = Limits::default().max_batch_documents)]
+    max_batch: usize,
+
+    /// Words that a model reads together
+    #[arg(long, value_name = "N", value_parser = bounds::at_least_one(), default_value_t = Limits::default().max_batch_tokens)]
+    max_batch_tokens: usize,
+
+    /// Longest wait of a request, in milliseconds, for others that are being read
+    #[arg(long, value_name = "MS", default_value_t = Limits::default().batch_wait.as_millis() as u64)]
+    batch_wait_ms: u64,
+
+    /// Seconds for an answer; 503 beyond
+    #[arg(long, value_name = "SECONDS", value_parser = some_seconds, default_value = "30")]
+    request_timeout: Duration,
+
+    /// Seconds that a client may take to send headers, and again to send the rest; 408 beyond
+    #[arg(long, value_name = "SECONDS", value_parser = some_seconds, default_value = "30")]
+    read_timeout: Duration,
+
+    /// Open connections; others wait
+    #[arg(long, value_name = "N", value_parser = bounds::at_least_one(), default_value_t = Limits::default().max_connections)]
+    max_connections: usize,
+
+    /// Seconds that requests get to finish after SIGTERM
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "30")]
+    shutdown_timeout: Duration,
+}
+
+impl ServeArgs {
+    /// Serves until it is told to stop.
+    pub(crate) fn run(self) -> anyhow::Result<()> {
+        let models = self.models.iter().map(|text| ModelSource::parse(text));
+        let models: Vec<ModelSource> = models
+            .collect::<plethora_serve::Result<_>>()
+            .map_err(told)?;
+        let stop = stop_signals()?;
+        let config = self.into_config();
+        let scheme = if config.tls.is_some() {
+            "https"
+        } else {
+            "http"
+        };
+        let server = Server::start(config, &models).map_err(told)?;
+        results::print(&format!("{scheme}://{}\n", server.address()))?;
+        // It fails where nothing can send any more, which is a reason to stop as well.
+        let _ = stop.recv();
+        server.stop();
+        Ok(())
+    }
+
+    fn into_config(self) -> ServeConfig {
+        let limits = self.limits;
+        ServeConfig {
+            address: SocketAddr::from((self.host, self.port)),
+            api_key: self.api_key,
+            tls: (self.tls_cert.zip(self.tls_key))
+                .map(|(certificate, key)| TlsFiles { certificate, key }),
+            feedback: self.feedback,
+            reload_interval: self.reload,
+            compute: self.device.compute(),
+            limits: Limits {
+                max_body_bytes: limits.max_body,
+                max_documents: limits.max_documents,
+                max_top_k: limits.max_top_k,
+                filter_depth: limits.filter_depth,
+                max_queue_documents: limits.max_queue,
+                max_batch_documents: limits.max_batch,
+                max_batch_tokens: limits.max_batch_tokens,
+                batch_wait: Duration::from_millis(limits.batch_wait_ms),
+                request_timeout: limits.request_timeout,
+                read_timeout: limits.read_timeout,
+                max_connections: limits.max_connections,
+                shutdown_timeout: limits.shutdown_timeout,
+            },
+        }
+    }
+}
+
+/// Tells when to stop; a second time ends the process at once.
+fn stop_signals() -> anyhow::Result<mpsc::Receiver<()>> {
+    let (send, receive) = mpsc::channel();
+    let handler = move || {
+        static IS_STOPPING: std::sync::atomic::AtomicBool =
+            std::sync::atomic::AtomicBool::new(false);
+        if IS_STOPPING.swap(true, std::sync::atomic::Ordering::Relaxed) {
+            #[expect(
+                clippy::exit,
+                reason = "the user asked twice; waiting is not an option"
+            )]
+            std::process::exit(ABORTED);
+        }
+        failure::tell("stopping when requests are answered; once more stops at once");
+        // Where nobody listens, the server has stopped already.
+        let _ = send.send(());
+    };
+    ctrlc::set_handler(handler).context("listening for signals")?;
+    Ok(receive)
+}
+
+/// Failures of the models and settings keep their exit status.
+fn told(error: plethora_serve::Error) -> anyhow::Error {
+    match error {
+        plethora_serve::Error::Core(error) => error.into(),
+        error @ plethora_serve::Error::Tls { .. } => UsageError::new(error.to_string()).into(),
+        other => other.into(),
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: Option<f64> = text.parse().ok();
+    let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    // More than a day is a typing error, and sums of times must not overflow.
+    time.filter(|time| *time <= Duration::from_secs(86_400))
+        .ok_or_else(|| "expected seconds, up to a day".into())
+}
+
+fn some_seconds(text: &str) -> Result<Duration, String> {
+    match seconds(text)? {
+        Duration::ZERO => Err("expected more than 0 seconds".into()),
+        time => Ok(time),
+    }
+}

@@ -1,0 +1,77 @@
+//! What all requests share.
+
+use std::sync::Arc;
+
+use plethora_core::LabelId;
+
+use crate::api_key::ApiKey;
+use crate::feedback::FeedbackFile;
+use crate::metrics::Metrics;
+use crate::model::ServedModel;
+use crate::problem::Problem;
+use crate::registry::{Registry, Slot};
+use crate::{Error, Limits, ModelSource, Result, ServeConfig};
+
+/// State of a server.
+#[derive(Debug)]
+pub(crate) struct App {
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) metrics: Metrics,
+    pub(crate) limits: Limits,
+    pub(crate) api_key: Option<ApiKey>,
+    pub(crate) feedback: Option<Arc<FeedbackFile>>,
+}
+
+/// The state as handlers get it.
+pub(crate) type SharedApp = Arc<App>;
+
+impl App {
+    /// Opens models and files.
+    pub(crate) fn open(config: &ServeConfig, sources: &[ModelSource]) -> Result<Self> {
+        config.validate()?;
+        let metrics = Metrics::new();
+        let feedback = match &config.feedback {
+            Some(path) => {
+                let file = FeedbackFile::open(path).map_err(Error::Core)?;
+                Some(Arc::new(file))
+            }
+            None => None,
+        };
+        Ok(Self {
+            registry: Arc::new(Registry::open(config, sources, &metrics)?),
+            metrics,
+            limits: config.limits,
+            api_key: config.api_key.as_deref().map(ApiKey::new),
+            feedback,
+        })
+    }
+
+    /// The place of a model.
+    pub(crate) fn slot(&self, id: &str) -> Result<&Slot, Problem> {
+        self.registry.slot(id).ok_or_else(|| {
+            let ids: Vec<&str> = (self.registry.slots().iter())
+                .map(|slot| slot.id.as_str())
+                .collect();
+            Problem::not_found(format!(
+                "there is no model `{id}`; there are: {}",
+                ids.join(", ")
+            ))
+        })
+    }
+
+    /// The version of a model that answers now.
+    pub(crate) fn model(&self, id: &str) -> Result<Arc<ServedModel>, Problem> {
+        self.slot(id).map(Slot::current)
+    }
+}
+
+/// The label with a number, which must be one of the model's.
+pub(crate) fn known_label(model: &ServedModel, number: u32) -> Result<LabelId, Problem> {
+    if (number as usize) < model.labels.len() {
+        return Ok(LabelId(number));
+    }
+    Err(Problem::not_found(format!(
+        "there is no label number {number}, the model has {}",
+        model.labels.len()
+    )))
+}

@@ -1,0 +1,45 @@
+//! Serves trained models over HTTP: several models beside each other, requests batched for each,
+//! new versions taken up while the old one answers.
+//!
+//! Every answer comes from [`plethora_predict::Predictor`], so that it equals what the command line
+//! predicts.
+//!
+//! ```no_run
+//! use plethora_serve::{ModelSource, ServeConfig, Server};
+//!
+//! # fn main() -> plethora_serve::Result<()> {
+//! let models = [ModelSource::parse("books=models/books")?];
+//! let server = Server::start(ServeConfig::default(), &models)?;
+//! println!("http://{}", server.address());
+//! server.stop();
+//! # Ok(())
+//! # }
+//! ```
+
+mod api_key;
+mod app;
+mod body;
+mod config;
+mod error;
+mod feedback;
+mod filter;
+mod label_index;
+mod metrics;
+mod model;
+mod model_source;
+mod observe;
+mod openapi;
+mod problem;
+mod queue;
+mod ranking;
+mod registry;
+mod reload;
+mod routes;
+mod server;
+mod tls;
+
+pub use config::{Limits, ServeConfig, TlsFiles};
+pub use error::{Error, Result};
+pub use model_source::ModelSource;
+pub use openapi::openapi_json;
+pub use server::Server;

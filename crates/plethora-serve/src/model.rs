@@ -1,0 +1,101 @@
+//! One version of a model that is being served.
+
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use plethora_core::artifact::{MANIFEST_FILE, ModelDetails};
+use plethora_core::corpus::LabelSpace;
+use plethora_core::{Error, Result};
+use plethora_predict::{Compute, Predictor};
+use sha2::{Digest, Sha256};
+
+use crate::label_index::LabelIndex;
+use crate::metrics::ModelMetrics;
+use crate::queue::{Queue, QueueLimits, Worker};
+
+/// What is known of a model without asking its thread, and the way to ask it. The thread ends when the
+/// last request lets go of it.
+#[derive(Debug)]
+pub(crate) struct ServedModel {
+    pub(crate) details: ModelDetails,
+    pub(crate) labels: Arc<LabelSpace>,
+    pub(crate) is_calibrated: bool,
+    /// The tuned threshold of each label.
+    pub(crate) thresholds: Option<Vec<f32>>,
+    /// Checksum of the manifest, which stands for all files.
+    pub(crate) sha256: String,
+    /// When it was opened, in seconds since 1970.
+    pub(crate) loaded_at: u64,
+    pub(crate) queue: Arc<Queue>,
+    index: OnceLock<LabelIndex>,
+}
+
+impl ServedModel {
+    /// Opens the model at `path` and starts its thread.
+    ///
+    /// # Errors
+    /// [`Error::Model`] if it cannot be opened, takes no texts, or is replaced meanwhile.
+    pub(crate) fn open(
+        id: &str,
+        path: &Path,
+        compute: Compute,
+        limits: QueueLimits,
+        metrics: ModelMetrics,
+    ) -> Result<Self> {
+        let sha256 = manifest_sha256(path)?;
+        let predictor = Predictor::open_on(path, compute)?;
+        if manifest_sha256(path)? != sha256 {
+            return Err(Error::model(path, "was replaced while it was opened"));
+        }
+        if !predictor.details().takes_text {
+            let message = "was trained on features, and requests have texts: it cannot be served";
+            return Err(Error::model(path, message));
+        }
+        let queue = Arc::new(Queue::new(limits, metrics.clone()));
+        let model = Self {
+            details: predictor.details().clone(),
+            labels: predictor.shared_labels(),
+            is_calibrated: predictor.calibration().is_some(),
+            thresholds: predictor.label_thresholds(),
+            sha256,
+            loaded_at: now_s(),
+            queue: Arc::clone(&queue),
+            index: OnceLock::new(),
+        };
+        Worker::start(id, predictor, queue, metrics)
+            .map_err(|error| Error::Compute(format!("cannot start a thread: {error}")))?;
+        Ok(model)
+    }
+
+    /// The names of all labels, which the first to search writes down.
+    pub(crate) fn index(&self) -> &LabelIndex {
+        self.index.get_or_init(|| LabelIndex::new(&self.labels))
+    }
+}
+
+impl Drop for ServedModel {
+    fn drop(&mut self) {
+        self.queue.close();
+    }
+}
+
+/// Checksum of the manifest of a model folder.
+pub(crate) fn manifest_sha256(folder: &Path) -> Result<String> {
+    let path = folder.join(MANIFEST_FILE);
+    let bytes = std::fs::read(&path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            let message = format!("not a Plethora model: there is no {MANIFEST_FILE}");
+            Error::model(folder, message)
+        }
+        _ => Error::read(&path)(error),
+    })?;
+    let digest = Sha256::digest(&bytes);
+    Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Seconds since 1970.
+pub(crate) fn now_s() -> u64 {
+    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH);
+    elapsed.map_or(0, |elapsed| elapsed.as_secs())
+}

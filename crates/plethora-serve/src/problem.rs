@@ -1,0 +1,185 @@
+//! What clients are told when something is wrong: one body that satisfies clients of problem+json,
+//! Annif, TEI and KServe alike.
+
+use std::time::Duration;
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::queue::WorkError;
+
+/// A failed request.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    status: StatusCode,
+    error_type: &'static str,
+    detail: String,
+    retry_after: Option<Duration>,
+    closes: bool,
+}
+
+/// The body of a failed request.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(crate) struct ProblemBody {
+    /// Always `about:blank`: the status says what kind of problem it is.
+    #[serde(rename = "type")]
+    kind: String,
+    /// The name of the status.
+    title: String,
+    /// The HTTP status.
+    status: u16,
+    /// What was wrong, and what was expected.
+    detail: String,
+    /// The same as `detail`.
+    error: String,
+    /// One word for the kind of problem.
+    error_type: String,
+}
+
+impl Problem {
+    fn new(status: StatusCode, error_type: &'static str, detail: impl Into<String>) -> Self {
+        Self {
+            status,
+            error_type,
+            detail: detail.into(),
+            retry_after: None,
+            closes: false,
+        }
+    }
+
+    /// 400: what was sent cannot be read.
+    pub(crate) fn unreadable(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "bad_request", detail)
+    }
+
+    /// 401.
+    pub(crate) fn unauthorized() -> Self {
+        let detail = "expected the key of this server as `Authorization: Bearer KEY`";
+        Self::new(StatusCode::UNAUTHORIZED, "unauthorized", detail)
+    }
+
+    /// 404.
+    pub(crate) fn not_found(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "not_found", detail)
+    }
+
+    /// 405.
+    pub(crate) fn wrong_method() -> Self {
+        let detail = "this address does not take requests of this method";
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", detail)
+    }
+
+    /// 408: the client sends too slowly.
+    pub(crate) fn too_slow() -> Self {
+        let detail = "the request did not arrive in time";
+        Self::new(StatusCode::REQUEST_TIMEOUT, "timeout", detail).closing()
+    }
+
+    /// 413.
+    pub(crate) fn too_large(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail)
+    }
+
+    /// 415.
+    pub(crate) fn wrong_media_type(expected: &str) -> Self {
+        let detail = format!("expected a body of the type {expected}");
+        Self::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "unsupported_media_type",
+            detail,
+        )
+    }
+
+    /// 422: what was sent can be read, but makes no sense.
+    pub(crate) fn invalid(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "validation", detail)
+    }
+
+    /// 429: too many documents wait already.
+    pub(crate) fn overloaded() -> Self {
+        let detail = "too many documents wait for this model; try again in a moment";
+        Self {
+            retry_after: Some(Duration::from_secs(1)),
+            ..Self::new(StatusCode::TOO_MANY_REQUESTS, "overloaded", detail)
+        }
+    }
+
+    /// 503: no answer in time.
+    pub(crate) fn timed_out() -> Self {
+        let detail = "the model did not answer in time";
+        Self {
+            retry_after: Some(Duration::from_secs(1)),
+            ..Self::new(StatusCode::SERVICE_UNAVAILABLE, "timeout", detail)
+        }
+    }
+
+    /// 503: the server is about to stop.
+    pub(crate) fn stopping() -> Self {
+        let detail = "the server is stopping";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail)
+    }
+
+    /// 500: a bug of ours.
+    pub(crate) fn internal() -> Self {
+        let detail = "this is a bug in plethora, please report it";
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail)
+    }
+
+    /// 500: the file for feedback cannot be written.
+    pub(crate) fn cannot_store() -> Self {
+        let detail = "the feedback could not be written; the log of the server says why";
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "storage", detail)
+    }
+
+    /// The same, and the connection ends with it: the rest of the request is not worth reading.
+    pub(crate) fn closing(self) -> Self {
+        Self {
+            closes: true,
+            ..self
+        }
+    }
+}
+
+impl From<WorkError> for Problem {
+    fn from(error: WorkError) -> Self {
+        match error {
+            WorkError::Full => Self::overloaded(),
+            WorkError::Closed => Self::stopping(),
+            WorkError::Data(detail) => Self::invalid(detail),
+            WorkError::Compute(detail) => {
+                Self::new(StatusCode::FAILED_DEPENDENCY, "backend", detail)
+            }
+            WorkError::Panicked => Self::internal(),
+        }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let title = self.status.canonical_reason().unwrap_or("Error");
+        let body = ProblemBody {
+            kind: "about:blank".into(),
+            title: title.into(),
+            status: self.status.as_u16(),
+            error: self.detail.clone(),
+            detail: self.detail,
+            error_type: self.error_type.into(),
+        };
+        let mut response = (self.status, axum::Json(body)).into_response();
+        let headers = response.headers_mut();
+        let media_type = HeaderValue::from_static("application/problem+json");
+        headers.insert(header::CONTENT_TYPE, media_type);
+        if let Some(time) = self.retry_after {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(time.as_secs()));
+        }
+        if self.status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if self.closes {
+            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        response
+    }
+}

@@ -1,0 +1,131 @@
+//! What a model is asked to do.
+
+use plethora_core::corpus::{Content, Document};
+use plethora_core::{Error, LabelId, ScoredLabel};
+use plethora_predict::Explanation;
+use serde::{Deserialize, Serialize};
+use tokio::sync::oneshot;
+use utoipa::ToSchema;
+
+/// A ranking a document.
+pub(crate) type Rankings = Vec<Vec<ScoredLabel>>;
+
+/// Why labels have their scores.
+pub(crate) type Explained = Vec<Explanation>;
+
+/// What scores mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ScoreKind {
+    /// Probabilities, where the model was calibrated; its own scores otherwise.
+    #[default]
+    Prob,
+    /// The model's own scores.
+    Raw,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum WorkError {
+    /// Too much waits already.
+    Full,
+    /// The server or this version of the model is on its way out.
+    Closed,
+    /// The documents cannot be used.
+    Data(String),
+    /// The computation failed, as when memory runs out.
+    Compute(String),
+    /// A bug of ours.
+    Panicked,
+}
+
+impl From<Error> for WorkError {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Data(message) => Self::Data(message),
+            other => Self::Compute(other.to_string()),
+        }
+    }
+}
+
+/// Something to do, of a size that batches are made by.
+#[derive(Debug)]
+pub(crate) struct Job {
+    pub(crate) work: Work,
+    pub(crate) num_documents: usize,
+    pub(crate) num_tokens: usize,
+}
+
+/// Kinds of work.
+#[derive(Debug)]
+pub(crate) enum Work {
+    /// Ranks labels.
+    Rank(RankWork),
+    /// Explains labels.
+    Explain(ExplainWork),
+}
+
+/// Documents to rank labels for.
+#[derive(Debug)]
+pub(crate) struct RankWork {
+    pub(crate) documents: Vec<Document>,
+    /// Labels a document.
+    pub(crate) depth: usize,
+    pub(crate) scores: ScoreKind,
+    pub(crate) reply: oneshot::Sender<Result<Rankings, WorkError>>,
+}
+
+/// A text whose labels are to be explained.
+#[derive(Debug)]
+pub(crate) struct ExplainWork {
+    pub(crate) text: String,
+    /// The labels; the best ones where there are none.
+    pub(crate) labels: Vec<LabelId>,
+    /// Number of best labels.
+    pub(crate) top_k: usize,
+    pub(crate) reply: oneshot::Sender<Result<Explained, WorkError>>,
+}
+
+impl Job {
+    /// A job that ranks.
+    pub(crate) fn rank(work: RankWork) -> Self {
+        let texts = work.documents.iter().filter_map(Document::text);
+        Self {
+            num_documents: work.documents.len(),
+            num_tokens: texts.map(count_words).sum(),
+            work: Work::Rank(work),
+        }
+    }
+
+    /// A job that explains.
+    pub(crate) fn explain(work: ExplainWork) -> Self {
+        Self {
+            num_documents: 1,
+            num_tokens: count_words(&work.text),
+            work: Work::Explain(work),
+        }
+    }
+
+    /// True if nobody waits for the answer any more.
+    pub(crate) fn is_abandoned(&self) -> bool {
+        match &self.work {
+            Work::Rank(work) => work.reply.is_closed(),
+            Work::Explain(work) => work.reply.is_closed(),
+        }
+    }
+}
+
+/// Documents without labels, numbered from 1.
+pub(crate) fn documents_of(texts: impl IntoIterator<Item = String>) -> Vec<Document> {
+    let document = |(number, text): (u64, String)| Document {
+        id: number.to_string(),
+        content: Content::Text(text),
+        labels: Vec::new(),
+    };
+    (1..).zip(texts).map(document).collect()
+}
+
+/// What stands for the tokens of a text before a model has read it.
+fn count_words(text: &str) -> usize {
+    text.split_ascii_whitespace().count()
+}

@@ -1,0 +1,171 @@
+//! Listening, connections, and the end of both.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::{GracefulShutdown, Watcher as ConnectionWatcher};
+use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Runtime;
+use tokio::sync::{Semaphore, oneshot};
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
+use tokio_rustls::TlsAcceptor;
+
+use crate::app::App;
+use crate::reload::Watcher;
+use crate::{Error, Limits, ModelSource, Result, ServeConfig, routes, tls};
+
+/// Where accepting fails, as when too many files are open, trying again at once would only burn time.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// A server that answers until it is stopped or dropped.
+#[derive(Debug)]
+pub struct Server {
+    address: SocketAddr,
+    stop: oneshot::Sender<()>,
+    listening: JoinHandle<()>,
+    runtime: Runtime,
+    _watcher: Option<Watcher>,
+}
+
+impl Server {
+    /// Opens the models, then listens.
+    ///
+    /// # Errors
+    /// If a model cannot be opened, a setting cannot work, or the address cannot be listened on.
+    pub fn start(config: ServeConfig, models: &[ModelSource]) -> Result<Self> {
+        let app = Arc::new(App::open(&config, models)?);
+        let acceptor = config.tls.as_ref().map(tls::acceptor).transpose()?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .thread_name("http")
+            .build()
+            .map_err(Error::Threads)?;
+        let listen_error = |source| Error::Listen {
+            address: config.address,
+            source,
+        };
+        let listener = runtime
+            .block_on(TcpListener::bind(config.address))
+            .map_err(listen_error)?;
+        let address = listener.local_addr().map_err(listen_error)?;
+        let watcher = if config.reload_interval.is_zero() {
+            None
+        } else {
+            let registry = Arc::clone(&app.registry);
+            let watcher = Watcher::start(registry, config.reload_interval);
+            Some(watcher.map_err(Error::Threads)?)
+        };
+        let (stop, stopped) = oneshot::channel();
+        let front = Front {
+            router: routes::router(app),
+            acceptor,
+            limits: config.limits,
+        };
+        let listening = runtime.spawn(front.listen(listener, stopped));
+        Ok(Self {
+            address,
+            stop,
+            listening,
+            runtime,
+            _watcher: watcher,
+        })
+    }
+
+    /// Where it listens, with the port that the system chose where none was given.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Takes no more connections, lets requests finish, and returns.
+    pub fn stop(self) {
+        // The receiver is there for as long as the task is.
+        let _ = self.stop.send(());
+        if let Err(error) = self.runtime.block_on(self.listening) {
+            tracing::error!(%error, "listening failed");
+        }
+        self.runtime.shutdown_background();
+    }
+}
+
+/// What every connection needs.
+#[derive(Clone)]
+struct Front {
+    router: Router,
+    acceptor: Option<TlsAcceptor>,
+    limits: Limits,
+}
+
+impl Front {
+    async fn listen(self, listener: TcpListener, mut stopped: oneshot::Receiver<()>) {
+        let connections = Arc::new(Semaphore::new(self.limits.max_connections));
+        let graceful = GracefulShutdown::new();
+        loop {
+            let next = async {
+                let permit = Arc::clone(&connections).acquire_owned().await;
+                (listener.accept().await, permit)
+            };
+            let (accepted, permit) = tokio::select! {
+                next = next => next,
+                _ = &mut stopped => break,
+            };
+            match accepted {
+                Ok((stream, _)) => {
+                    let front = self.clone();
+                    let watcher = graceful.watcher();
+                    tokio::spawn(async move {
+                        front.connect(stream, watcher).await;
+                        drop(permit);
+                    });
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    sleep(ACCEPT_PAUSE).await;
+                }
+            }
+        }
+        drop(listener);
+        tracing::info!(connections = graceful.count(), "stopping");
+        let finished = timeout(self.limits.shutdown_timeout, graceful.shutdown()).await;
+        if finished.is_err() {
+            tracing::warn!("requests that took too long were cut off");
+        }
+    }
+
+    async fn connect(self, stream: TcpStream, watcher: ConnectionWatcher) {
+        // Answers are small and whole: waiting to send them together only costs time.
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "a connection cannot be set up");
+        }
+        match &self.acceptor {
+            None => self.answer(stream, watcher).await,
+            Some(acceptor) => {
+                match timeout(self.limits.read_timeout, acceptor.accept(stream)).await {
+                    Ok(Ok(stream)) => self.answer(stream, watcher).await,
+                    Ok(Err(error)) => tracing::debug!(%error, "no encrypted connection"),
+                    Err(_) => tracing::debug!("an encrypted connection took too long"),
+                }
+            }
+        }
+    }
+
+    async fn answer<S>(&self, stream: S, watcher: ConnectionWatcher)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let service = TowerToHyperService::new(self.router.clone());
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(self.limits.read_timeout)
+            .serve_connection(TokioIo::new(stream), service);
+        if let Err(error) = watcher.watch(connection).await {
+            tracing::debug!(%error, "a connection ended early");
+        }
+    }
+}
