@@ -16,7 +16,14 @@ use crate::problem::Problem;
 const NOWHERE: &str = "none";
 
 /// Where everybody may look: probes, the page and the description, which hold no data.
-const OPEN: [&str; 5] = ["/", "/health", "/docs", "/openapi.json", "/v2/health"];
+const OPEN: [&str; 6] = [
+    "/",
+    "/page",
+    "/health",
+    "/docs",
+    "/openapi.json",
+    "/v2/health",
+];
 
 /// Counts and logs a request.
 pub(crate) async fn observe(
