@@ -15,6 +15,15 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "plethora-predict",
         &["plethora-core", "plethora-linear", "plethora-neural"],
     ),
+    (
+        "plethora-train",
+        &[
+            "plethora-core",
+            "plethora-linear",
+            "plethora-neural",
+            "plethora-predict",
+        ],
+    ),
     ("plethora-server", &["plethora-core", "plethora-predict"]),
     (
         "plethora-cli",
@@ -23,6 +32,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "plethora-linear",
             "plethora-neural",
             "plethora-predict",
+            "plethora-train",
             "plethora-server",
         ],
     ),
@@ -33,6 +43,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "plethora-linear",
             "plethora-neural",
             "plethora-predict",
+            "plethora-train",
         ],
     ),
     ("xtask", &[]),

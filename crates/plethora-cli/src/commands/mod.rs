@@ -17,11 +17,11 @@ pub(crate) mod split;
 pub(crate) mod train;
 
 use crate::args::{Cli, Verb};
-use crate::session::Session;
+use crate::session;
 
 /// Does what the command line says.
 pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
-    let session = Session::start(&cli.global)?;
+    let session = session::start(&cli.global)?;
     match cli.verb {
         Verb::Demo(args) => args.run(&session),
         Verb::Generate(args) => args.run(&session),

@@ -118,15 +118,11 @@ impl TrainArgs {
     fn job(&self) -> anyhow::Result<TrainingJob> {
         let mut config = self.settings.resolve()?;
         config.set_precision(self.device.dtype);
-        let data = Corpus {
-            path: self.data.clone(),
-            options: self.input.to_options(),
-        };
-        let valid = self.valid.as_ref().map(|path| Corpus {
-            path: path.clone(),
-            options: self
-                .input
-                .to_second_options(&self.valid_where, self.valid_labels_file.as_deref()),
+        let data = Corpus::of_file(self.data.clone(), self.input.to_options());
+        let valid = self.valid.as_ref().map(|path| {
+            let labels_file = self.valid_labels_file.as_deref();
+            let options = (self.input).to_second_options(&self.valid_where, labels_file);
+            Corpus::of_file(path.clone(), options)
         });
         if let Some(valid) = &valid {
             check_stdin(&[&data.path, &valid.path])?;

@@ -11,6 +11,7 @@ mod linear;
 mod neural;
 mod report;
 
-pub(crate) use corpus::Corpus;
-pub(crate) use job::TrainingJob;
-pub(crate) use report::{ModelSize, TrainingReport};
+pub use corpus::Corpus;
+pub use job::TrainingJob;
+pub use linear::warn_of_linear;
+pub use report::{ModelSize, TrainingReport};

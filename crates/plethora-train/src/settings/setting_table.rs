@@ -6,8 +6,7 @@ use serde_json::{Map, Value};
 
 use super::assignment::{AssignedValue, Assignment};
 use super::kind::Kind;
-use super::{SystemConfig, recipes};
-use crate::failure::UsageError;
+use super::{SystemConfig, UsageError, recipes};
 
 /// Below this similarity (1 is equal) a suggestion would only puzzle.
 const MIN_SIMILARITY: f64 = 0.6;
@@ -31,13 +30,16 @@ pub(super) struct SettingTable {
 
 impl SettingTable {
     /// The recipe of a known system.
-    pub(super) fn of_system(system: &str) -> anyhow::Result<Self> {
+    pub(super) fn of_system(system: &str) -> Result<Self, UsageError> {
         let recipe = recipes::recipe(system).map_err(UsageError::new)?;
-        let config = SystemConfig::from_toml(system, recipe)?;
+        let refuse = |error: &dyn std::fmt::Display| UsageError::new(format!("{system}: {error}"));
+        let config = SystemConfig::from_toml(system, recipe).map_err(|error| refuse(&error))?;
         // With the settings that may be absent, as their keys would not be known otherwise.
-        let complete = SystemConfig::from_toml(system, &with_optional_settings(recipe))?;
+        let complete = SystemConfig::from_toml(system, &with_optional_settings(recipe))
+            .map_err(|error| refuse(&error))?;
         let mut kinds = BTreeMap::new();
-        collect_kinds(&serde_json::to_value(&complete)?, "", &mut kinds);
+        let settings = serde_json::to_value(&complete).map_err(|error| refuse(&error))?;
+        collect_kinds(&settings, "", &mut kinds);
         Ok(Self { config, kinds })
     }
 
@@ -132,10 +134,7 @@ impl SettingTable {
 }
 
 /// The candidate that a name is most likely a misspelling of.
-pub(crate) fn nearest<'a>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     candidates
         .into_iter()
         .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))

@@ -9,64 +9,65 @@ use plethora_predict::{Predictor, RankOptions};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use crate::data_args::{in_file, no_labels, tell_warnings};
+use crate::Session;
+use crate::corpus_reading::{in_file, no_labels, tell_warnings};
 use crate::resources::cpu_seconds;
-use crate::session::Session;
 
 /// Labels ranked a document at least: what lies deeper hardly reaches a threshold.
-pub(crate) const MIN_DEPTH: usize = 20;
+pub const MIN_DEPTH: usize = 20;
 
 /// What came out of an evaluation.
 #[derive(Debug, Serialize)]
-pub(crate) struct MeasuredModel {
+pub struct MeasuredModel {
     /// All metrics.
     #[serde(flatten)]
-    pub(crate) evaluation: Evaluation,
+    pub evaluation: Evaluation,
     /// Labels ranked a document.
-    pub(crate) depth: usize,
+    pub depth: usize,
     /// Different true labels that training never saw.
     #[serde(rename = "n_unseen_labels")]
-    pub(crate) num_unseen_labels: u64,
+    pub num_unseen_labels: u64,
     /// How often they are true.
     #[serde(rename = "n_unseen_assignments")]
-    pub(crate) num_unseen_assignments: u64,
+    pub num_unseen_assignments: u64,
     /// Whether tuned thresholds counted.
     #[serde(
         rename = "tuned_thresholds",
         skip_serializing_if = "std::ops::Not::not"
     )]
-    pub(crate) is_tuned: bool,
+    pub is_tuned: bool,
     /// What ranking cost.
-    pub(crate) speed: Speed,
+    pub speed: Speed,
     /// Keys of the labels beyond the model's, in the order of their ids.
     #[serde(skip)]
     unseen_keys: Vec<String>,
 }
 
 /// CPU time of prediction, in milliseconds a document.
-#[cfg_attr(test, derive(Default))]
-#[derive(Debug, Clone, Copy, Serialize)]
-pub(crate) struct Speed {
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub struct Speed {
     /// Making features, where the system has any.
-    pub(crate) features_ms_cpu_per_doc: f64,
+    pub features_ms_cpu_per_doc: f64,
     /// Ranking labels.
-    pub(crate) ranking_ms_cpu_per_doc: f64,
+    pub ranking_ms_cpu_per_doc: f64,
 }
 
 /// How to evaluate.
 #[derive(Debug, Clone)]
-pub(crate) struct EvaluationRun {
-    pub(crate) config: EvaluationConfig,
-    pub(crate) beam: Option<usize>,
+pub struct EvaluationRun {
+    /// What to measure.
+    pub config: EvaluationConfig,
+    /// Tree nodes kept a level, if not those of the model.
+    pub beam: Option<usize>,
     /// Labels to rank a document, where more are wanted than the metrics need.
-    pub(crate) depth: Option<usize>,
+    pub depth: Option<usize>,
     /// Whether the model's tuned thresholds count, not the one of the settings.
-    pub(crate) is_tuned: bool,
+    pub is_tuned: bool,
 }
 
 impl EvaluationRun {
     /// Ranks all documents of `reader`, which comes from `path`, and compares with their labels.
-    pub(crate) fn run(
+    pub fn run(
         &self,
         predictor: &Predictor,
         reader: CorpusReader,
@@ -79,7 +80,7 @@ impl EvaluationRun {
     }
 
     /// What compares the rankings of a model with the truth.
-    pub(crate) fn evaluator(&self, predictor: &Predictor) -> Result<Evaluator> {
+    pub fn evaluator(&self, predictor: &Predictor) -> Result<Evaluator> {
         let evaluator = Evaluator::new(
             self.config.clone(),
             predictor.labels().train_counts(),
@@ -92,7 +93,7 @@ impl EvaluationRun {
     }
 
     /// Ranks all documents of `reader`, which comes from `path`, and hands them to `judge`.
-    pub(crate) fn judge<J: Judge>(
+    pub fn judge<J: Judge>(
         &self,
         predictor: &Predictor,
         mut reader: CorpusReader,
@@ -142,7 +143,7 @@ impl EvaluationRun {
 }
 
 /// Compares rankings with the truth.
-pub(crate) trait Judge {
+pub trait Judge {
     /// Takes in a document with the ids of its true labels and its ranking, best label first.
     fn add(&mut self, document: &Document, truth: &[LabelId], ranking: &[ScoredLabel]);
 }
@@ -155,7 +156,7 @@ impl Judge for Evaluator {
 
 /// What is known after all documents were judged, whatever judged them.
 #[derive(Debug)]
-pub(crate) struct JudgingFacts {
+pub struct JudgingFacts {
     depth: usize,
     is_tuned: bool,
     unseen_keys: Vec<String>,
@@ -164,7 +165,7 @@ pub(crate) struct JudgingFacts {
 }
 
 /// Hands the documents of a corpus to `act` in batches; stops when the user asks to.
-pub(crate) fn for_each_batch(
+pub fn for_each_batch(
     reader: &mut CorpusReader,
     batch_size: usize,
     session: &Session,
@@ -257,7 +258,7 @@ impl<J: Judge> Measuring<'_, J> {
 
 impl MeasuredModel {
     /// An evaluation with what else is known.
-    pub(crate) fn new(evaluation: Evaluation, facts: JudgingFacts) -> Self {
+    pub fn new(evaluation: Evaluation, facts: JudgingFacts) -> Self {
         Self {
             evaluation,
             depth: facts.depth,
@@ -270,11 +271,7 @@ impl MeasuredModel {
     }
 
     /// Key and name of any label of the evaluation.
-    pub(crate) fn describe<'a>(
-        &'a self,
-        predictor: &'a Predictor,
-        label: LabelId,
-    ) -> (&'a str, &'a str) {
+    pub fn describe<'a>(&'a self, predictor: &'a Predictor, label: LabelId) -> (&'a str, &'a str) {
         let labels = predictor.labels().labels();
         if let Some(label) = labels.get(label.index()) {
             return (&label.key, &label.name);

@@ -8,12 +8,12 @@ use plethora_core::Error;
 use serde_json::Value;
 use toml::de::{DeTable, DeValue};
 
+use super::UsageError;
 use super::assignment::{AssignedValue, Assignment};
 use super::setting_table::joined;
-use crate::failure::UsageError;
 
 /// All settings of a file, group by group.
-pub(super) fn read(path: &Path) -> Result<Vec<Assignment>, UsageError> {
+pub fn read(path: &Path) -> Result<Vec<Assignment>, UsageError> {
     let text = fs::read_to_string(path)
         .map_err(|error| UsageError::new(Error::read(path)(error).to_string()))?;
     parse(path, &text)

@@ -11,8 +11,10 @@ use serde_json::Value;
 /// Settings of a run. A new family of systems is one more arm.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
-pub(crate) enum SystemConfig {
+pub enum SystemConfig {
+    /// Of a linear system.
     Linear(Box<LinearConfig>),
+    /// Of a neural system.
     #[cfg(feature = "torch")]
     Neural(Box<NeuralConfig>),
 }
@@ -39,7 +41,7 @@ impl SystemConfig {
     }
 
     /// Refuses settings that cannot work, naming the key.
-    pub(crate) fn validate(&self) -> Result<()> {
+    pub fn validate(&self) -> Result<()> {
         match self {
             Self::Linear(config) => config.validate(),
             #[cfg(feature = "torch")]
@@ -48,7 +50,7 @@ impl SystemConfig {
     }
 
     /// Trains with these numbers, where some were asked for.
-    pub(crate) fn set_precision(&mut self, precision: Precision) {
+    pub fn set_precision(&mut self, precision: Precision) {
         if precision == Precision::Auto {
             return;
         }
@@ -64,7 +66,7 @@ impl SystemConfig {
     }
 
     /// Name of the system.
-    pub(crate) fn system(&self) -> &str {
+    pub fn system(&self) -> &str {
         match self {
             Self::Linear(config) => &config.system,
             #[cfg(feature = "torch")]

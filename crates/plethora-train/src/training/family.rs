@@ -7,7 +7,7 @@ use plethora_predict::Predictor;
 
 use super::job::TrainingJob;
 use super::report::{ModelSize, Seconds};
-use crate::session::Session;
+use crate::Session;
 use crate::settings::SystemConfig;
 
 /// The settings of a family's systems know how to train and save them.
@@ -51,7 +51,7 @@ impl SystemConfig {
     }
 
     /// From where an interrupted run goes on, for messages.
-    pub(crate) fn resume_point(&self) -> &'static str {
+    pub fn resume_point(&self) -> &'static str {
         self.family().resume_point()
     }
 }

@@ -5,13 +5,13 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Where programs keep what they can make again.
-pub(crate) fn cache() -> Option<PathBuf> {
+pub fn cache() -> Option<PathBuf> {
     cache_of(|name| env::var_os(name))
 }
 
 /// Where Hugging Face's tools keep what they have downloaded.
 #[cfg(feature = "torch")]
-pub(crate) fn hub_cache() -> Option<PathBuf> {
+pub fn hub_cache() -> Option<PathBuf> {
     plethora_neural::hub_cache(|name| env::var_os(name))
 }
 

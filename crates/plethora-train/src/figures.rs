@@ -1,7 +1,7 @@
 //! Numbers as people read them.
 
 /// Bytes in the unit that leaves up to four digits: `20.4 MiB`.
-pub(crate) fn bytes(number: u64) -> String {
+pub fn bytes(number: u64) -> String {
     let mut value = number as f64;
     let mut unit = "B";
     for larger in ["KiB", "MiB", "GiB", "TiB"] {
@@ -19,7 +19,7 @@ pub(crate) fn bytes(number: u64) -> String {
 }
 
 /// Seconds up to two minutes, then minutes, then hours.
-pub(crate) fn duration(seconds: f64) -> String {
+pub fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 10.0 => format!("{s:.2} s"),
         s if s < 120.0 => format!("{s:.1} s"),
@@ -29,7 +29,7 @@ pub(crate) fn duration(seconds: f64) -> String {
 }
 
 /// A fraction in percent with two decimals, as papers print it.
-pub(crate) fn percent(fraction: f64) -> String {
+pub fn percent(fraction: f64) -> String {
     format!("{:.2}", 100.0 * fraction)
 }
 

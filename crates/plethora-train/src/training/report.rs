@@ -16,33 +16,46 @@ const MIN_EVALUATING_S: f64 = 1e-3;
 
 /// What came out of a training run.
 #[derive(Debug, Serialize)]
-pub(crate) struct TrainingReport {
-    pub(crate) model: PathBuf,
-    pub(crate) system: String,
+pub struct TrainingReport {
+    /// Folder of the model.
+    pub model: PathBuf,
+    /// Its system.
+    pub system: String,
+    /// Documents that it learned from.
     #[serde(rename = "n_documents")]
-    pub(crate) num_documents: u64,
+    pub num_documents: u64,
+    /// Documents that had no labels and were left out.
     #[serde(rename = "n_documents_without_labels")]
-    pub(crate) num_without_labels: u64,
+    pub num_without_labels: u64,
+    /// Labels that it knows.
     #[serde(rename = "n_labels")]
-    pub(crate) num_labels: u64,
+    pub num_labels: u64,
+    /// What it knows of documents.
     #[serde(flatten)]
-    pub(crate) size: ModelSize,
-    pub(crate) model_bytes: u64,
-    pub(crate) seconds: Seconds,
-    pub(crate) cpu_seconds: f64,
-    pub(crate) peak_memory_bytes: Option<u64>,
+    pub size: ModelSize,
+    /// Bytes of its files.
+    pub model_bytes: u64,
+    /// Wall time.
+    pub seconds: Seconds,
+    /// Processor time of the process so far.
+    pub cpu_seconds: f64,
+    /// Most memory that the process has held.
+    pub peak_memory_bytes: Option<u64>,
+    /// How it does on the validation documents.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) metrics: Option<MeasuredModel>,
+    pub metrics: Option<MeasuredModel>,
 }
 
 /// What a model knows of documents, as its family counts it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
-pub(crate) enum ModelSize {
+pub enum ModelSize {
     /// Of a linear system.
     Linear {
+        /// Features of documents.
         #[serde(rename = "n_features")]
         num_features: u64,
+        /// Features that are not 0 in a document, over all documents.
         #[serde(rename = "n_feature_entries")]
         num_feature_entries: u64,
     },
@@ -51,8 +64,10 @@ pub(crate) enum ModelSize {
     Neural {
         /// What it reads: words or pieces.
         reads: &'static str,
+        /// Words or pieces that it tells apart.
         #[serde(rename = "n_words")]
         num_words: u64,
+        /// Numbers that training changed.
         #[serde(rename = "n_parameters")]
         num_parameters: u64,
         /// Where it was trained.
@@ -65,10 +80,10 @@ pub(crate) enum ModelSize {
 
 /// Wall time of the stages, in their order; which there are depends on the family.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Seconds {
+pub struct Seconds {
     stages: Vec<(&'static str, f64)>,
     /// From beginning to end.
-    pub(crate) total: f64,
+    pub total: f64,
 }
 
 impl Seconds {
@@ -78,7 +93,7 @@ impl Seconds {
     }
 
     /// The stages that took place.
-    pub(crate) fn stages(&self) -> impl Iterator<Item = (&'static str, f64)> {
+    pub fn stages(&self) -> impl Iterator<Item = (&'static str, f64)> {
         let is_shown =
             |(stage, seconds): &(&str, f64)| *stage != EVALUATING || *seconds >= MIN_EVALUATING_S;
         self.stages.iter().copied().filter(is_shown)
@@ -93,7 +108,7 @@ impl Serialize for Seconds {
 }
 
 /// Bytes of all files of a model.
-pub(crate) fn size_of_model(path: &Path) -> Result<u64> {
+pub(super) fn size_of_model(path: &Path) -> Result<u64> {
     let folder = ModelReader::open_with(path, Check::Sizes)?;
     Ok(folder.manifest().files.values().map(|file| file.size).sum())
 }

@@ -17,9 +17,9 @@ use super::corpus::Corpus;
 use super::family::{Family, Trained};
 use super::job::TrainingJob;
 use super::report::{ModelSize, Seconds};
-use crate::data_args::{in_file, no_labels};
+use crate::Session;
+use crate::corpus_reading::{in_file, no_labels};
 use crate::folders;
-use crate::session::Session;
 
 impl Family for NeuralConfig {
     fn check(&self, job: &TrainingJob) -> Result<()> {

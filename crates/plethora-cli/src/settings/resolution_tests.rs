@@ -1,77 +1,10 @@
-//! One recipe, and on top of it what everybody else says.
+//! What comes out of options that contradict, complete or misspell one another.
 
-use std::path::Path;
-
-use serde_json::Value;
-
-use super::assignment::{AssignedValue, Assignment};
-use super::recipes::{self, DEFAULT_SYSTEM};
-use super::setting_table::SettingTable;
-use super::{SystemConfig, config_file};
-use crate::failure::UsageError;
-
-/// Setting and option that name the recipe.
-pub(super) const SYSTEM: &str = "system";
-
-/// Where an assignment comes from decides what its key names.
-pub(super) enum Step {
-    Setting(Assignment),
-    Option(Assignment),
-}
-
-impl Step {
-    /// The assignment, if it names the system.
-    fn system(&self) -> Option<&Assignment> {
-        let (Self::Setting(assignment) | Self::Option(assignment)) = self;
-        (assignment.key == SYSTEM).then_some(assignment)
-    }
-}
-
-/// The recipe of the last system named, with the preset and all other assignments on top of it.
-pub(super) fn apply(steps: &[Step], preset: Option<&str>) -> anyhow::Result<SystemConfig> {
-    let system = match steps.iter().rev().find_map(Step::system) {
-        Some(assignment) => system_of(assignment)?,
-        None => DEFAULT_SYSTEM.to_owned(),
-    };
-    let mut table = SettingTable::of_system(&system)?;
-    if let Some(name) = preset {
-        for assignment in preset_of(&system, name)? {
-            table.assign(&assignment)?;
-        }
-    }
-    for step in steps.iter().filter(|step| step.system().is_none()) {
-        match step {
-            Step::Setting(assignment) => table.assign(assignment)?,
-            Step::Option(assignment) => table.assign_option(assignment)?,
-        }
-    }
-    Ok(table.into_config())
-}
-
-fn system_of(assignment: &Assignment) -> Result<String, UsageError> {
-    let name = match &assignment.value {
-        AssignedValue::Text(name) | AssignedValue::Typed(Value::String(name)) => name.clone(),
-        AssignedValue::Typed(other) => other.to_string(),
-        AssignedValue::EmptyGroup => String::new(),
-    };
-    match recipes::recipe(&name) {
-        Ok(_) => Ok(name),
-        Err(message) => Err(UsageError::new(format!("{}: {message}", assignment.origin))),
-    }
-}
-
-fn preset_of(system: &str, name: &str) -> Result<Vec<Assignment>, UsageError> {
-    let text = recipes::preset(system, name)
-        .map_err(|message| UsageError::new(format!("--preset: {message}")))?;
-    config_file::parse(Path::new(&format!("preset {name}")), text)
-}
-
-#[cfg(test)]
-mod tests {
+mod linear {
     use plethora_linear::LinearConfig;
+    use plethora_train::settings::SystemConfig;
 
     use super::super::SettingsArgs;
-    use super::*;
 
     fn resolve(args: &SettingsArgs) -> Result<LinearConfig, String> {
         match args.resolve_alone().map_err(|error| error.to_string())? {
@@ -177,12 +110,12 @@ mod tests {
     }
 }
 
-#[cfg(all(test, feature = "torch"))]
-mod neural_tests {
+#[cfg(feature = "torch")]
+mod neural {
     use plethora_neural::{HeadConfig, NeuralConfig, PieceConfig, WordConfig};
+    use plethora_train::settings::SystemConfig;
 
     use super::super::SettingsArgs;
-    use super::*;
 
     fn resolve_any(system: &str, args: SettingsArgs) -> Result<NeuralConfig, String> {
         let args = SettingsArgs {

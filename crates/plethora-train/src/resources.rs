@@ -5,13 +5,13 @@ use std::fs;
 use rustix::time::{ClockId, clock_gettime};
 
 /// Seconds of CPU that all threads of the process have used.
-pub(crate) fn cpu_seconds() -> f64 {
+pub fn cpu_seconds() -> f64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
 /// Largest amount of memory the process has held, where the system tells.
-pub(crate) fn peak_memory_bytes() -> Option<u64> {
+pub fn peak_memory_bytes() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status
         .lines()

@@ -8,14 +8,13 @@ use plethora_core::{Error, Result, SparseMatrix};
 use plethora_linear::{
     LinearConfig, LinearModel, LinearTrainer, ModelParts, TrainingSet, TrainingSetBuilder,
 };
-use plethora_predict::{Predictor, System};
+use plethora_predict::{Device, Predictor, System};
 
 use super::family::{Family, Trained};
 use super::job::TrainingJob;
 use super::report::{ModelSize, Seconds};
-use crate::data_args::in_file;
-use crate::device_args::warn_of_linear;
-use crate::session::Session;
+use crate::Session;
+use crate::corpus_reading::in_file;
 
 impl Family for LinearConfig {
     fn check(&self, job: &TrainingJob) -> Result<()> {
@@ -86,6 +85,13 @@ impl Family for LinearConfig {
 
     fn resume_point(&self) -> &'static str {
         "the last complete tree"
+    }
+}
+
+/// Linear systems know the processor alone.
+pub fn warn_of_linear(system: &str, device: Device) {
+    if device != Device::Cpu {
+        tracing::warn!("{system} computes on the processor, not on {device}");
     }
 }
 

@@ -2,29 +2,33 @@
 
 use serde_json::Value;
 
-use crate::failure::UsageError;
+use super::UsageError;
 
 /// One setting as somebody wrote it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Assignment {
+pub struct Assignment {
     /// Dotted path of the setting, or the name of an option of its own.
-    pub(super) key: String,
-    pub(super) value: AssignedValue,
+    pub key: String,
+    /// What it is set to.
+    pub value: AssignedValue,
     /// Who says so, for messages.
-    pub(super) origin: String,
+    pub origin: String,
 }
 
 /// A value with a type of its own, text that takes the setting's type, or a group of no settings.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum AssignedValue {
+pub enum AssignedValue {
+    /// A value with a type of its own.
     Typed(Value),
+    /// Text that takes the setting's type.
     Text(String),
+    /// A group without settings.
     EmptyGroup,
 }
 
 impl Assignment {
     /// Reads `KEY=VALUE`.
-    pub(super) fn parse(text: &str, origin: &str) -> Result<Self, UsageError> {
+    pub fn parse(text: &str, origin: &str) -> Result<Self, UsageError> {
         match text.split_once('=') {
             Some((key, value)) if !key.trim().is_empty() => Ok(Self {
                 key: key.trim().into(),

@@ -6,7 +6,7 @@ use plethora_predict::NEURAL_SYSTEMS;
 use super::setting_table::nearest;
 
 /// What trains where `--system` names nothing.
-pub(crate) const DEFAULT_SYSTEM: &str = RECIPES[0].0;
+pub const DEFAULT_SYSTEM: &str = RECIPES[0].0;
 
 /// How to get what this program lacks.
 const WITHOUT_NEURAL: &str = "this program was built without neural systems; in its repository, \
@@ -17,7 +17,7 @@ const WITHOUT_NEURAL: &str = "this program was built without neural systems; in 
 pub(super) type Preset = (&'static str, &'static str, &'static str);
 
 /// Names and recipes of all systems, the default first.
-pub(crate) fn recipes() -> Vec<(&'static str, &'static str)> {
+pub fn recipes() -> Vec<(&'static str, &'static str)> {
     #[cfg_attr(not(feature = "torch"), expect(unused_mut))]
     let mut recipes = RECIPES.to_vec();
     #[cfg(feature = "torch")]
@@ -34,13 +34,13 @@ pub(super) fn presets() -> &'static [Preset] {
 }
 
 /// The names of all systems for `--help`, the default first.
-pub(crate) fn systems() -> String {
+pub fn systems() -> String {
     let names = names().join(", ");
     names.replacen(',', " (default),", 1)
 }
 
 /// The names of all presets for `--help`.
-pub(crate) fn preset_help() -> String {
+pub fn preset_help() -> String {
     let shown: Vec<String> = presets()
         .iter()
         .map(|(system, name, _)| format!("{name} ({system})"))
@@ -53,7 +53,7 @@ pub(crate) fn preset_help() -> String {
 }
 
 /// The recipe of a system, or what to tell those who asked for it.
-pub(crate) fn recipe(system: &str) -> Result<&'static str, String> {
+pub fn recipe(system: &str) -> Result<&'static str, String> {
     let all = recipes();
     if let Some((_, text)) = all.iter().find(|(name, _)| *name == system) {
         return Ok(text);

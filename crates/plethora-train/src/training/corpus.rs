@@ -3,19 +3,44 @@
 use std::path::PathBuf;
 
 use plethora_core::Result;
-use plethora_core::corpus::{CorpusReader, Format, ReadOptions};
+use plethora_core::corpus::{CorpusReader, DocumentList, Format, ReadOptions};
 
 /// A corpus and how to read it.
 #[derive(Debug, Clone)]
-pub(crate) struct Corpus {
-    pub(crate) path: PathBuf,
-    pub(crate) options: ReadOptions,
+pub struct Corpus {
+    /// The file, or what messages call the documents.
+    pub path: PathBuf,
+    /// How to read the file.
+    pub options: ReadOptions,
+    /// The documents, where they are in memory and not in a file.
+    documents: Option<DocumentList>,
 }
 
 impl Corpus {
+    /// The corpus of a file.
+    pub fn of_file(path: PathBuf, options: ReadOptions) -> Self {
+        Self {
+            path,
+            options,
+            documents: None,
+        }
+    }
+
+    /// Documents in memory; messages call them `name`.
+    pub fn of_documents(name: &str, documents: DocumentList) -> Self {
+        Self {
+            path: name.into(),
+            options: ReadOptions::default(),
+            documents: Some(documents),
+        }
+    }
+
     /// Opens the corpus.
-    pub(crate) fn open(&self) -> Result<CorpusReader> {
-        CorpusReader::open(&self.path, &self.options)
+    pub fn open(&self) -> Result<CorpusReader> {
+        match &self.documents {
+            Some(documents) => Ok(CorpusReader::of_documents(&self.path, documents.clone())),
+            None => CorpusReader::open(&self.path, &self.options),
+        }
     }
 
     /// The fields that texts come from: those named, or those of the format.

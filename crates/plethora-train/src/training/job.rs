@@ -13,10 +13,10 @@ use rustc_hash::FxHashSet;
 use super::corpus::Corpus;
 use super::family::Trained;
 use super::report::{EVALUATING, TrainingReport, size_of_model};
-use crate::data_args::{in_file, no_labels, shown, tell_warnings, vocabulary};
+use crate::Session;
+use crate::corpus_reading::{in_file, no_labels, shown, tell_warnings, vocabulary};
 use crate::evaluation::{EvaluationRun, MeasuredModel};
 use crate::resources;
-use crate::session::Session;
 use crate::settings::SystemConfig;
 
 /// Documents between two signs of life.
@@ -24,23 +24,25 @@ const DOCUMENTS_PER_STEP: u64 = 256;
 
 /// What to train and where to put it.
 #[derive(Debug, Clone)]
-pub(crate) struct TrainingJob {
-    pub(crate) data: Corpus,
+pub struct TrainingJob {
+    /// Documents to learn from.
+    pub data: Corpus,
     /// Documents to measure the model on; neural systems also choose their weights by them.
-    pub(crate) valid: Option<Corpus>,
+    pub valid: Option<Corpus>,
     /// Names of the labels.
-    pub(crate) vocabulary: Option<PathBuf>,
-    pub(crate) output: PathBuf,
-    pub(crate) config: SystemConfig,
+    pub vocabulary: Option<PathBuf>,
+    /// Folder for the model.
+    pub output: PathBuf,
+    /// Settings of the system.
+    pub config: SystemConfig,
     /// Where neural systems compute.
-    pub(crate) device: Device,
+    pub device: Device,
     /// Where texts cut into pieces are kept for runs to come.
-    #[cfg_attr(not(feature = "torch"), expect(dead_code))]
-    pub(crate) piece_cache: Option<PathBuf>,
+    pub piece_cache: Option<PathBuf>,
     /// Replace a model that is there.
-    pub(crate) replaces: bool,
+    pub replaces: bool,
     /// Go on with what an interrupted run left.
-    pub(crate) resumes: bool,
+    pub resumes: bool,
 }
 
 /// A training corpus that was read to its end.
@@ -54,7 +56,7 @@ pub(super) struct ReadCorpus {
 
 impl TrainingJob {
     /// Does everything; an error leaves no model, but what is complete for a run that resumes.
-    pub(crate) fn run(&self, session: &Session) -> Result<TrainingReport> {
+    pub fn run(&self, session: &Session) -> Result<TrainingReport> {
         let started = Instant::now();
         ModelWriter::check_target(&self.output, self.replaces)?;
         self.config.family().check(self)?;
