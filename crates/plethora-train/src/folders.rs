@@ -9,6 +9,11 @@ pub fn cache() -> Option<PathBuf> {
     cache_of(|name| env::var_os(name))
 }
 
+/// Where texts cut into pieces are kept for runs to come, unless somebody says otherwise.
+pub fn pieces() -> Option<PathBuf> {
+    Some(cache()?.join("plethora").join("pieces"))
+}
+
 /// Where Hugging Face's tools keep what they have downloaded.
 #[cfg(feature = "torch")]
 pub fn hub_cache() -> Option<PathBuf> {

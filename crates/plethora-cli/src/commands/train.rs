@@ -152,8 +152,7 @@ impl TrainArgs {
         if self.no_cache {
             return None;
         }
-        let own = || Some(folders::cache()?.join("plethora").join("pieces"));
-        self.cache.clone().or_else(own)
+        self.cache.clone().or_else(folders::pieces)
     }
 
     /// Says how to go on, where something is left to go on with and nothing is wrong with the

@@ -23,6 +23,11 @@ impl DocumentList {
         }
     }
 
+    /// The documents.
+    pub fn documents(&self) -> &[Document] {
+        &self.documents
+    }
+
     /// The format that files with such documents have.
     pub(super) fn format(&self) -> Format {
         match self.num_features {
