@@ -8,6 +8,7 @@ mod check;
 mod demo;
 mod golden;
 mod process;
+mod python;
 mod setup;
 mod test;
 
@@ -27,6 +28,9 @@ Commands:
   test [ARGS]     Set up and run all tests; ARGS go to cargo-nextest or `cargo test`, and leave out
                   the tests of pages in Chromium
   check           Set up and run formatter, lints, documentation and structure checks
+  python [ARGS]   Set up, build the Python package and run its tests in a fresh environment; ARGS are
+                  --release for an optimised wheel, --linear for one without neural systems, or
+                  go to pytest
   golden          Make the golden values in testdata again with the reference programs
 
 A LIBTORCH of your own (version 2.11) wins: then nothing is downloaded.";
@@ -44,6 +48,7 @@ fn main() -> ExitCode {
         ("demo", arguments) => demo::run(&root, arguments),
         ("test", arguments) => test::run(&root, arguments),
         ("check", []) => check::run(&root),
+        ("python", arguments) => python::run(&root, arguments),
         ("golden", []) => golden::run(&root),
         ("help" | "--help" | "-h", _) => {
             eprintln!("{USAGE}");

@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use plethora_core::artifact::ModelDetails;
-use plethora_core::corpus::{CorpusReader, Filter, Format, Label, ReadOptions, read_vocabulary};
+use plethora_core::corpus::{CorpusReader, Filter, Format, ReadOptions};
 use plethora_core::{Error, Result};
+
+pub(crate) use plethora_train::{in_file, no_labels, shown, tell_warnings};
 
 use crate::bounds;
 use crate::failure::UsageError;
@@ -138,57 +140,10 @@ pub(crate) fn format_parser() -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse::<Format>())
 }
 
-/// Passes on what the reader decided for the user.
-pub(crate) fn tell_warnings(reader: &CorpusReader) {
-    for warning in reader.warnings() {
-        tracing::warn!("{warning}");
-    }
-    for (reason, count) in reader.skipped() {
-        tracing::warn!("{count} lines skipped: {reason}");
-    }
-}
-
 /// Says that what was written has less than what was read.
 pub(crate) fn warn_of_lost_fields(reader: &CorpusReader) {
     if reader.has_other_fields() {
         tracing::warn!("only id, text and labels are written; all other fields are left out");
-    }
-}
-
-/// The names of labels, from a vocabulary file or else from the label file of the corpus.
-pub(crate) fn vocabulary(path: Option<&Path>, reader: &CorpusReader) -> Result<Vec<Label>> {
-    match path {
-        Some(path) => read_vocabulary(path),
-        None => Ok(reader.vocabulary().to_vec()),
-    }
-}
-
-/// Says in which corpus data cannot be used.
-pub(crate) fn in_file(error: Error, path: &Path) -> Error {
-    match error {
-        Error::Data(message) => Error::input(shown(path), None, message),
-        other => other,
-    }
-}
-
-/// A corpus that has no labels where they are needed, and what might be done about it.
-pub(crate) fn no_labels(path: &Path, format: Format, consequence: &str) -> Error {
-    let hint = match format {
-        Format::Jsonl | Format::Csv | Format::Tsv => "; --label-field names their field",
-        Format::TextPair => "; --labels-file names the file that has them",
-        Format::FastText => "; --label-prefix says what marks them",
-        _ => "",
-    };
-    let message = format!("no document has labels, so there is nothing {consequence}{hint}");
-    Error::input(shown(path), None, message)
-}
-
-/// A corpus as messages name it.
-pub(crate) fn shown(path: &Path) -> &Path {
-    if path.as_os_str() == "-" {
-        Path::new("<stdin>")
-    } else {
-        path
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use clap::Args;
 use plethora_core::Result;
 use plethora_predict::{Compute, Device, Precision, Predictor, System};
+use plethora_train::training::warn_of_linear;
 
 /// The device; the words here are those of `--help`.
 #[derive(Debug, Clone, Copy, Default, Args)]
@@ -35,13 +36,6 @@ impl DeviceArgs {
             warn_of_linear(&predictor.details().system, self.device);
         }
         Ok(predictor)
-    }
-}
-
-/// Linear systems know the processor alone.
-pub(crate) fn warn_of_linear(system: &str, device: Device) {
-    if device != Device::Cpu {
-        tracing::warn!("{system} computes on the processor, not on {device}");
     }
 }
 

@@ -1,11 +1,11 @@
 //! What users see of failures: one message on standard error, and an exit status.
 
-use std::fmt;
 use std::io::{self, Write};
 use std::panic;
 use std::process::ExitCode;
 
 use plethora_core::Error;
+pub(crate) use plethora_train::settings::UsageError;
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,25 +30,6 @@ impl From<ExitStatus> for ExitCode {
         })
     }
 }
-
-/// Arguments or settings that make no sense, found after parsing.
-#[derive(Debug)]
-pub(crate) struct UsageError(String);
-
-impl UsageError {
-    /// An error with a message of its own.
-    pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self(message.into())
-    }
-}
-
-impl fmt::Display for UsageError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for UsageError {}
 
 /// Tells the user what failed, and gives the status for it.
 pub(crate) fn report(error: &anyhow::Error) -> ExitStatus {

@@ -10,11 +10,8 @@ mod corpus_check;
 mod data_args;
 mod device_args;
 mod environment;
-mod evaluation;
 mod explanation;
 mod failure;
-mod figures;
-mod folders;
 mod interrupt;
 mod logging;
 mod metrics_table;
@@ -25,14 +22,12 @@ mod prediction_writer;
 mod progress_bar;
 mod progress_lines;
 mod report;
-mod resources;
 mod results;
 mod score_args;
 mod search;
 mod session;
 mod settings;
 mod shell;
-mod training;
 mod validation_args;
 
 use std::panic;
@@ -40,6 +35,7 @@ use std::process::ExitCode;
 
 use args::Cli;
 use failure::ExitStatus;
+use plethora_train::{evaluation, figures, folders, training};
 
 fn main() -> ExitCode {
     failure::install_panic_hook();

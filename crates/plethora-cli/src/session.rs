@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use indicatif::MultiProgress;
-use plethora_core::{Error, Progress, Result};
+pub(crate) use plethora_train::{Session, SharedProgress};
 use rayon::ThreadPoolBuilder;
 
 use crate::args::GlobalArgs;
@@ -13,70 +13,35 @@ use crate::logging::{self, LogFormat, Verbosity};
 use crate::progress_bar::TerminalProgress;
 use crate::progress_lines::LineProgress;
 
-/// The surroundings of a command.
-pub(crate) struct Session {
-    progress: Arc<SharedProgress>,
-}
-
-/// Progress that several parts of a run report to.
-pub(crate) type SharedProgress = dyn Progress + Send;
-
-impl Session {
-    /// Sets up threads, logs and progress. A server tells of every request, with the time.
-    pub(crate) fn start(args: &GlobalArgs, is_server: bool) -> anyhow::Result<Self> {
-        ThreadPoolBuilder::new()
-            .num_threads(args.threads)
-            .build_global()
-            .context("starting threads")?;
-        #[cfg(feature = "torch")]
-        if args.threads > 0 {
-            plethora_neural::set_num_threads(args.threads);
-        }
-        let is_terminal = io::stderr().is_terminal();
-        let format = args.log_format.unwrap_or(if is_terminal {
-            LogFormat::Text
-        } else {
-            LogFormat::Json
-        });
-        let bars = MultiProgress::new();
-        let verbosity = Verbosity {
-            is_quiet: args.quiet,
-            more: args.verbose.saturating_add(u8::from(is_server)),
-            has_time: is_server,
-        };
-        logging::init_logging(verbosity, format, bars.clone());
-        let progress: Arc<SharedProgress> = if args.quiet {
-            Arc::new(LineProgress::new(None))
-        } else if is_terminal && args.log_format.is_none() {
-            Arc::new(TerminalProgress::new(bars))
-        } else {
-            Arc::new(LineProgress::new(Some(format)))
-        };
-        Ok(Self { progress })
+/// Sets up threads, logs and progress. A server tells of every request, with the time.
+pub(crate) fn start(args: &GlobalArgs, is_server: bool) -> anyhow::Result<Session> {
+    ThreadPoolBuilder::new()
+        .num_threads(args.threads)
+        .build_global()
+        .context("starting threads")?;
+    #[cfg(feature = "torch")]
+    if args.threads > 0 {
+        plethora_neural::set_num_threads(args.threads);
     }
-
-    /// The same surroundings for a part of the work, which reports to what `wrap` makes of the
-    /// progress.
-    pub(crate) fn part(
-        &self,
-        wrap: impl FnOnce(Arc<SharedProgress>) -> Arc<SharedProgress>,
-    ) -> Self {
-        Self {
-            progress: wrap(Arc::clone(&self.progress)),
-        }
-    }
-
-    /// Where work reports to.
-    pub(crate) fn progress(&self) -> &dyn Progress {
-        self.progress.as_ref()
-    }
-
-    /// Fails once the user asked to stop.
-    pub(crate) fn check_interrupt(&self) -> Result<()> {
-        if self.progress.is_cancelled() {
-            Err(Error::Interrupted)
-        } else {
-            Ok(())
-        }
-    }
+    let is_terminal = io::stderr().is_terminal();
+    let format = args.log_format.unwrap_or(if is_terminal {
+        LogFormat::Text
+    } else {
+        LogFormat::Json
+    });
+    let bars = MultiProgress::new();
+    let verbosity = Verbosity {
+        is_quiet: args.quiet,
+        more: args.verbose.saturating_add(u8::from(is_server)),
+        has_time: is_server,
+    };
+    logging::init_logging(verbosity, format, bars.clone());
+    let progress: Arc<SharedProgress> = if args.quiet {
+        Arc::new(LineProgress::new(None))
+    } else if is_terminal && args.log_format.is_none() {
+        Arc::new(TerminalProgress::new(bars))
+    } else {
+        Arc::new(LineProgress::new(Some(format)))
+    };
+    Ok(Session::new(progress))
 }

@@ -20,6 +20,15 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &["plethora-core", "plethora-neural", "plethora-predict"],
     ),
     (
+        "plethora-train",
+        &[
+            "plethora-core",
+            "plethora-linear",
+            "plethora-neural",
+            "plethora-predict",
+        ],
+    ),
+    (
         "plethora-cli",
         &[
             "plethora-core",
@@ -27,6 +36,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "plethora-neural",
             "plethora-predict",
             "plethora-serve",
+            "plethora-train",
         ],
     ),
     (
@@ -36,6 +46,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "plethora-linear",
             "plethora-neural",
             "plethora-predict",
+            "plethora-train",
         ],
     ),
     ("xtask", &[]),

@@ -19,12 +19,12 @@ pub(crate) mod split;
 pub(crate) mod train;
 
 use crate::args::{Cli, Verb};
-use crate::session::Session;
+use crate::session;
 
 /// Does what the command line says.
 pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
     let is_server = matches!(cli.verb, Verb::Serve(_));
-    let session = Session::start(&cli.global, is_server)?;
+    let session = session::start(&cli.global, is_server)?;
     match cli.verb {
         Verb::Demo(args) => args.run(&session),
         Verb::Generate(args) => args.run(&session),

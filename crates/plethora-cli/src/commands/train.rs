@@ -101,10 +101,7 @@ impl TrainArgs {
     fn job(&self) -> anyhow::Result<TrainingJob> {
         let mut config = self.settings.resolve()?;
         config.set_precision(self.device.dtype);
-        let data = Corpus {
-            path: self.data.clone(),
-            options: self.input.to_options(),
-        };
+        let data = Corpus::of_file(self.data.clone(), self.input.to_options());
         Ok(TrainingJob {
             valid: self.validation.corpus(&data, &self.input)?,
             data,

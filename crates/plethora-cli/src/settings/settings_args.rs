@@ -4,12 +4,11 @@ use std::env;
 use std::path::PathBuf;
 
 use clap::Args;
+use plethora_train::settings::{
+    AssignedValue, Assignment, SYSTEM, Step, SystemConfig, apply, preset_help, read_config, systems,
+};
 use serde_json::Value;
 
-use super::assignment::{AssignedValue, Assignment};
-use super::recipes::{preset_help, systems};
-use super::resolution::{SYSTEM, Step, apply};
-use super::{SystemConfig, config_file};
 use crate::environment;
 use crate::failure::UsageError;
 
@@ -56,7 +55,7 @@ impl SettingsArgs {
     pub(crate) fn resolve(&self) -> anyhow::Result<SystemConfig> {
         let mut steps = Vec::new();
         if let Some(path) = &self.config {
-            steps.extend(config_file::read(path)?.into_iter().map(Step::Setting));
+            steps.extend(read_config(path)?.into_iter().map(Step::Setting));
         }
         steps.extend(from_environment()?);
         self.finish(steps)
@@ -72,7 +71,12 @@ impl SettingsArgs {
             steps.push(Step::Setting(Assignment::parse(text, "--set")?));
         }
         steps.extend(self.flags());
-        let config = apply(&steps, self.preset.as_deref())?;
+        let preset = self.preset.as_ref().map(|name| Assignment {
+            key: "preset".into(),
+            value: AssignedValue::Text(name.clone()),
+            origin: "--preset".into(),
+        });
+        let config = apply(&steps, preset.as_ref())?;
         config.validate()?;
         Ok(config)
     }

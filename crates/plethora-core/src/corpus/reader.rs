@@ -8,6 +8,7 @@ use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 
 use super::format::{self, RawDocument, Row, RowReader, detect};
+use super::memory::{DocumentList, MemoryRows};
 use super::source::{Origin, Source, is_standard_stream};
 use super::{Document, Format, Label, ReadOptions, Sample};
 use crate::{Error, Result};
@@ -82,6 +83,25 @@ impl CorpusReader {
             warnings,
             skipped: BTreeMap::new(),
         })
+    }
+
+    /// Reads documents that are in memory; messages call them `name`. Ids may repeat.
+    pub fn of_documents(name: &Path, documents: DocumentList) -> Self {
+        Self {
+            format: documents.format(),
+            rows: Box::new(MemoryRows::new(documents)),
+            origin: Origin::in_memory(name),
+            docs_limit: None,
+            sample: None,
+            lines_by_id: None,
+            num_rows: 0,
+            num_documents: 0,
+            has_labels: false,
+            texts_only: true,
+            is_finished: false,
+            warnings: Vec::new(),
+            skipped: BTreeMap::new(),
+        }
     }
 
     /// The format, as given or as found.

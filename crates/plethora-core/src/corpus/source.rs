@@ -127,6 +127,14 @@ impl Source {
 }
 
 impl Origin {
+    /// Something that is not a file.
+    pub(super) fn in_memory(name: &Path) -> Self {
+        Self {
+            path: name.to_owned(),
+            is_compressed: false,
+        }
+    }
+
     /// The file's path, or `<stdin>`.
     pub(super) fn path(&self) -> &Path {
         &self.path

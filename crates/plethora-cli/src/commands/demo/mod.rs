@@ -113,17 +113,15 @@ impl DemoArgs {
     }
 
     fn corpus(&self, split: &str) -> Corpus {
-        Corpus {
-            path: self.documents_path(),
-            options: ReadOptions {
-                text_fields: vec!["title".into(), "text".into()],
-                filters: vec![Filter {
-                    field: "split".into(),
-                    value: split.into(),
-                }],
-                ..ReadOptions::default()
-            },
-        }
+        let options = ReadOptions {
+            text_fields: vec!["title".into(), "text".into()],
+            filters: vec![Filter {
+                field: "split".into(),
+                value: split.into(),
+            }],
+            ..ReadOptions::default()
+        };
+        Corpus::of_file(self.documents_path(), options)
     }
 
     fn contend(

@@ -1,0 +1,68 @@
+"""Extreme multi-label text classification: raw texts and label names in, ranked label names out.
+
+>>> import plethora
+>>> model = plethora.Parabel(seed=7).fit(texts, labels)     # doctest: +SKIP
+>>> model.predict(["Tides and harbours"], top_k=5)          # doctest: +SKIP
+"""
+
+from . import _libtorch
+
+_libtorch.prepare()
+
+from . import metrics
+from ._classifier import Classifier, load
+from ._dataset import Dataset, load_dataset
+from ._errors import (
+    ComputeError,
+    ConfigError,
+    DataError,
+    Error,
+    FileError,
+    ModelError,
+    NotFittedError,
+)
+from ._plethora import VERSION as __version__
+from ._progress import Progress
+from ._systems import (
+    APLCXLNet,
+    AttentionXML,
+    AttentionXMLPLT,
+    Bonsai,
+    LightXML,
+    OneVsAll,
+    Parabel,
+    WideTree,
+    XMLCNN,
+    XMLRNN,
+    has_neural_systems,
+    systems,
+)
+
+__all__ = [
+    "APLCXLNet",
+    "AttentionXML",
+    "AttentionXMLPLT",
+    "Bonsai",
+    "Classifier",
+    "ComputeError",
+    "ConfigError",
+    "DataError",
+    "Dataset",
+    "Error",
+    "FileError",
+    "LightXML",
+    "ModelError",
+    "NotFittedError",
+    "OneVsAll",
+    "Parabel",
+    "Progress",
+    "WideTree",
+    "XMLCNN",
+    "XMLRNN",
+    "__version__",
+    "has_neural_systems",
+    "load",
+    "load_dataset",
+    "metrics",
+    "systems",
+]

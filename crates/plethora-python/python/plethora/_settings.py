@@ -1,0 +1,58 @@
+"""Parameters of classifiers as settings of their systems."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Mapping
+
+from . import _plethora
+from ._errors import ConfigError
+
+# What a model folder says of the system itself is no setting.
+_FIXED = ("system", "kind")
+
+
+def request(
+    system: str, preset: str | None, dtype: str, settings: Mapping[str, Any]
+) -> str:
+    """The settings as the extension module reads them."""
+    if system in _plethora.NEURAL_SYSTEMS and not _plethora.HAS_NEURAL:
+        raise ConfigError(
+            f"{system}: this build of plethora has no neural systems; build one with "
+            "`maturin build --release --features torch`, or `cargo xtask python` in the repository"
+        )
+    flat: dict[str, Any] = {}
+    for name, value in settings.items():
+        _flatten(name.replace("__", "."), value, flat)
+    content = {"system": system, "preset": preset, "dtype": dtype, "settings": flat}
+    return json.dumps(content, default=plain)
+
+
+def nested(path: Path) -> dict[str, Any]:
+    """The settings of a model folder as parameters."""
+    flat: dict[str, Any] = {}
+    for name, value in json.loads(path.read_text(encoding="utf-8")).items():
+        _flatten(name, value, flat)
+    return {
+        name.replace(".", "__"): value
+        for name, value in flat.items()
+        if name.rsplit(".", 1)[-1] not in _FIXED
+    }
+
+
+def plain(value: Any) -> Any:
+    """Numbers of numpy and paths, for JSON."""
+    if hasattr(value, "item"):
+        return value.item()
+    if hasattr(value, "__fspath__"):
+        return value.__fspath__()
+    raise ConfigError(f"{value!r} is no value of a setting")
+
+
+def _flatten(name: str, value: Any, flat: dict[str, Any]) -> None:
+    if isinstance(value, Mapping):
+        for key, entry in value.items():
+            _flatten(f"{name}.{key}", entry, flat)
+    elif value is not None:
+        flat[name] = value

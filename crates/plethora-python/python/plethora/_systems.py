@@ -1,0 +1,119 @@
+"""A class for each system."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _plethora
+from ._classifier import Classifier
+from ._progress import ProgressOption
+
+
+class _OfSystem(Classifier):
+    """A classifier whose class says which system it is of."""
+
+    def __init__(
+        self,
+        *,
+        top_k: int = 10,
+        seed: int | None = None,
+        beam: int | None = None,
+        preset: str | None = None,
+        device: str = "cpu",
+        dtype: str = "auto",
+        n_jobs: int | None = None,
+        progress: ProgressOption = None,
+        **settings: Any,
+    ) -> None:
+        super().__init__(
+            type(self).system,
+            top_k=top_k,
+            seed=seed,
+            beam=beam,
+            preset=preset,
+            device=device,
+            dtype=dtype,
+            n_jobs=n_jobs,
+            progress=progress,
+            **settings,
+        )
+
+
+class WideTree(_OfSystem):
+    """One shallow, wide label tree of linear classifiers."""
+
+    system = "wide-tree"
+
+
+class Parabel(_OfSystem):
+    """Parabel: three balanced binary label trees of linear classifiers."""
+
+    system = "parabel"
+
+
+class Bonsai(_OfSystem):
+    """Bonsai: three shallow trees of unbalanced clusters of labels."""
+
+    system = "bonsai"
+
+
+class OneVsAll(_OfSystem):
+    """DiSMEC: every label against all documents."""
+
+    system = "one-vs-all"
+
+
+class AttentionXML(_OfSystem):
+    """AttentionXML: an LSTM over words, and every label attends to those that matter to it."""
+
+    system = "attentionxml"
+
+
+class AttentionXMLPLT(_OfSystem):
+    """AttentionXML on a label tree, for label sets too large for it."""
+
+    system = "attentionxml-plt"
+
+
+class XMLRNN(_OfSystem):
+    """The LSTM of AttentionXML without attention."""
+
+    system = "xml-rnn"
+
+
+class XMLCNN(_OfSystem):
+    """XML-CNN: convolutions over words."""
+
+    system = "xml-cnn"
+
+
+class LightXML(_OfSystem):
+    """LightXML: a pretrained transformer (`encoder=`), and clusters of labels."""
+
+    system = "lightxml"
+
+
+class APLCXLNet(_OfSystem):
+    """APLC-XLNet: a pretrained transformer (`encoder=`), and rare labels in narrower tails."""
+
+    system = "aplc-xlnet"
+
+
+_CLASSES: dict[str, type[Classifier]] = {
+    of_system.system: of_system for of_system in _OfSystem.__subclasses__()
+}
+
+
+def class_of(system: str) -> type[Classifier]:
+    """The class of a system; one that has none of its own is a plain classifier."""
+    return _CLASSES.get(system, Classifier)
+
+
+def systems() -> list[str]:
+    """Names of the systems that can be trained, the default first."""
+    return _plethora.systems()
+
+
+def has_neural_systems() -> bool:
+    """True if this build knows the neural systems, which need libtorch."""
+    return _plethora.HAS_NEURAL

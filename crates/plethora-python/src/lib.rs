@@ -1,0 +1,40 @@
+//! The extension module behind the Python package `plethora`: documents and settings in, arrays and
+//! JSON out. What users see is Python, in `python/plethora`.
+//!
+//! Work runs on threads of its own while the caller's waits without the interpreter's lock, hands
+//! progress to Python and looks for Ctrl-C ([`watch`]).
+
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "Python hands arguments over by value"
+)]
+
+mod dataset;
+mod documents;
+mod errors;
+mod logging;
+mod measure;
+mod model;
+mod settings;
+mod thread_pool;
+mod training;
+mod watch;
+
+use pyo3::prelude::*;
+
+/// Fills the module.
+#[pymodule]
+fn _plethora(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    logging::install();
+    module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
+    module.add("HAS_NEURAL", cfg!(feature = "torch"))?;
+    module.add("NEURAL_SYSTEMS", plethora_predict::NEURAL_SYSTEMS.to_vec())?;
+    module.add_class::<documents::PyDocuments>()?;
+    module.add_class::<model::PyModel>()?;
+    module.add_function(wrap_pyfunction!(settings::systems, module)?)?;
+    module.add_function(wrap_pyfunction!(settings::resolve, module)?)?;
+    module.add_function(wrap_pyfunction!(training::train, module)?)?;
+    module.add_function(wrap_pyfunction!(dataset::read_dataset, module)?)?;
+    module.add_function(wrap_pyfunction!(measure::measure, module)?)?;
+    Ok(())
+}

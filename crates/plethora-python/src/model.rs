@@ -1,0 +1,247 @@
+//! A trained model.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use numpy::{PyArray1, ToPyArray};
+use plethora_core::artifact::{ModelCopy, ModelReader, ModelWriter};
+use plethora_core::corpus::{CorpusReader, Label};
+use plethora_core::metrics::EvaluationConfig;
+use plethora_core::{Error, NoProgress, Result, ScoredLabel};
+use plethora_predict::{Compute, Explanation, Predictor, RankOptions};
+use plethora_train::Session;
+use plethora_train::evaluation::EvaluationRun;
+use pyo3::prelude::*;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::documents::{NAME, PyDocuments};
+use crate::errors::{config_error, data_error, exception};
+use crate::settings;
+use crate::watch::{lock, watch};
+
+/// Rankings as arrays: where each document's begins, labels and scores, best first.
+type Rankings<'py> = (
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<f32>>,
+);
+
+/// How to rank, as Python writes it.
+#[derive(Debug, Deserialize)]
+struct RankRequest {
+    top_k: usize,
+    beam: Option<usize>,
+    threshold: Option<f32>,
+    num_threads: usize,
+}
+
+/// How to measure, as Python writes it.
+#[derive(Debug, Deserialize)]
+struct EvaluationRequest {
+    config: EvaluationConfig,
+    beam: Option<usize>,
+    num_threads: usize,
+}
+
+/// A model that ranks labels. One thread at a time uses it; its work takes several.
+#[pyclass(name = "Model", module = "plethora._plethora", frozen)]
+pub(crate) struct PyModel {
+    predictor: Mutex<Predictor>,
+    path: PathBuf,
+}
+
+#[pymethods]
+impl PyModel {
+    /// Opens a model folder.
+    #[staticmethod]
+    fn open(py: Python<'_>, path: PathBuf, device: &str, dtype: &str) -> PyResult<Self> {
+        let compute = Compute {
+            device: settings::device(device)?,
+            precision: dtype.parse().map_err(|error: Error| exception(&error))?,
+        };
+        let predictor = py
+            .detach(|| Predictor::open_on(&path, compute))
+            .map_err(|error| exception(&error))?;
+        Ok(Self {
+            predictor: Mutex::new(predictor),
+            path,
+        })
+    }
+
+    /// The folder that was opened.
+    #[getter]
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Keys, names and numbers of training documents of the labels, in the order of their ids.
+    fn labels(&self, py: Python<'_>) -> PyResult<(Vec<String>, Vec<String>, Vec<u32>)> {
+        let predictor = lock(py, &self.predictor)?;
+        let space = predictor.labels();
+        let each = |part: fn(&Label) -> &String| space.labels().iter().map(part).cloned().collect();
+        Ok((
+            each(|label| &label.key),
+            each(|label| &label.name),
+            space.train_counts().to_vec(),
+        ))
+    }
+
+    /// System and sizes, as JSON.
+    fn details(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(lock(py, &self.predictor)?.details().to_json().to_string())
+    }
+
+    /// The best labels of each document.
+    fn rank<'py>(
+        &self,
+        py: Python<'py>,
+        documents: &PyDocuments,
+        request: &str,
+    ) -> PyResult<Rankings<'py>> {
+        let request: RankRequest = parse(request)?;
+        let list = documents.list();
+        let mut guard = lock(py, &self.predictor)?;
+        let predictor = &mut *guard;
+        let (documents, request) = (list.documents(), &request);
+        // Moved: networks may change hands, but two threads must not look at one.
+        let (ends, ranked) = watch(py, request.num_threads, None, move |session| {
+            rank(predictor, documents, request, session)
+        })?;
+        let labels: Vec<u32> = ranked.iter().map(|scored| scored.label.0).collect();
+        let scores: Vec<f32> = ranked.iter().map(|scored| scored.score).collect();
+        Ok((
+            ends.to_pyarray(py),
+            labels.to_pyarray(py),
+            scores.to_pyarray(py),
+        ))
+    }
+
+    /// All metrics on documents with labels, as JSON.
+    #[pyo3(signature = (documents, request, listener=None))]
+    fn evaluate(
+        &self,
+        py: Python<'_>,
+        documents: &PyDocuments,
+        request: &str,
+        listener: Option<Py<PyAny>>,
+    ) -> PyResult<String> {
+        let request: EvaluationRequest = parse(request)?;
+        let name = Path::new(NAME);
+        let reader = CorpusReader::of_documents(name, documents.list());
+        let run = EvaluationRun {
+            config: request.config,
+            beam: request.beam,
+            depth: None,
+            is_tuned: false,
+        };
+        let mut guard = lock(py, &self.predictor)?;
+        let predictor = &mut *guard;
+        let measured = watch(py, request.num_threads, listener, move |session| {
+            run.run(predictor, reader, name, session)
+        })?;
+        serde_json::to_string(&measured).map_err(|error| config_error(&error.to_string()))
+    }
+
+    /// Why a label has its score for a text, as JSON.
+    fn explain(
+        &self,
+        py: Python<'_>,
+        text: &str,
+        label: &str,
+        num_threads: usize,
+    ) -> PyResult<String> {
+        let mut guard = lock(py, &self.predictor)?;
+        let predictor = &mut *guard;
+        let Some(id) = predictor.labels().id(label) else {
+            return Err(data_error(format!("the model has no label {label:?}")));
+        };
+        let explained = watch(py, num_threads, None, move |_| {
+            let found = predictor.explain(text, id)?;
+            Ok(as_json(&found, text, predictor.labels().label(id)))
+        })?;
+        Ok(explained.to_string())
+    }
+
+    /// Copies the model to another folder, which appears when it is complete.
+    fn copy_to(&self, py: Python<'_>, target: PathBuf, overwrite: bool) -> PyResult<()> {
+        py.detach(|| copy(&self.path, &target, overwrite))
+            .map_err(|error| exception(&error))
+    }
+}
+
+fn parse<'a, T: Deserialize<'a>>(request: &'a str) -> PyResult<T> {
+    serde_json::from_str(request).map_err(|error| config_error(&error.to_string()))
+}
+
+/// Ranks batch by batch, so that Ctrl-C need not wait for all of them.
+fn rank(
+    predictor: &Predictor,
+    documents: &[plethora_core::corpus::Document],
+    request: &RankRequest,
+    session: &Session,
+) -> Result<(Vec<i64>, Vec<ScoredLabel>)> {
+    let options = RankOptions {
+        top_k: request.top_k,
+        beam: request.beam,
+    };
+    let mut ends = vec![0];
+    let mut ranked = Vec::new();
+    for batch in documents.chunks(predictor.documents_per_batch()) {
+        session.check_interrupt()?;
+        for ranking in predictor.rank(batch, options)? {
+            let is_kept =
+                |scored: &ScoredLabel| request.threshold.is_none_or(|least| scored.score >= least);
+            ranked.extend(ranking.into_iter().filter(is_kept));
+            ends.push(ranked.len() as i64);
+        }
+    }
+    Ok((ends, ranked))
+}
+
+fn copy(path: &Path, target: &Path, overwrite: bool) -> Result<()> {
+    let model = ModelReader::open(path)?;
+    let writer = ModelWriter::create(target, overwrite)?;
+    ModelCopy::default().run(&model, &writer, &NoProgress)?;
+    let manifest = model.manifest();
+    writer.finish(&manifest.kind, manifest.details.clone())
+}
+
+/// The same object as `plethora explain --json` has for a label; places are counted in characters,
+/// as Python does.
+fn as_json(found: &Explanation, text: &str, label: &Label) -> Value {
+    // The number of characters before each byte.
+    let mut characters = vec![0; text.len() + 1];
+    for (number, (byte, character)) in text.char_indices().enumerate() {
+        characters[byte..byte + character.len_utf8()].fill(number);
+        characters[text.len()] = number + 1;
+    }
+    let spans = found.spans.iter().map(|span| {
+        json!({
+            "start": characters[span.start],
+            "end": characters[span.end],
+            "text": &text[span.start..span.end],
+            "weight": span.weight,
+        })
+    });
+    let terms = found.terms.iter().map(|term| {
+        json!({
+            "term": term.term,
+            "value": term.value,
+            "weight": term.weight,
+            "contribution": term.contribution,
+        })
+    });
+    let member =
+        (found.member.as_ref()).map(|member| json!({"name": member.name, "system": member.system}));
+    json!({
+        "label": label.key,
+        "label_id": found.label.0,
+        "name": label.name,
+        "score": found.score,
+        "method": found.method.as_str(),
+        "member": member,
+        "spans": spans.collect::<Vec<_>>(),
+        "terms": terms.collect::<Vec<_>>(),
+    })
+}
