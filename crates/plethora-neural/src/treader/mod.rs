@@ -9,10 +9,12 @@ mod batch;
 mod config;
 #[cfg(test)]
 mod golden;
+mod label_head;
 mod network;
 mod pooling;
 mod reading;
 mod scores;
+mod sides;
 mod teacher;
 mod teacher_rows;
 mod tokens;

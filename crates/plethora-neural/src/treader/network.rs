@@ -2,19 +2,15 @@
 
 use tch::{Device, Kind, Reduction, Tensor};
 
-use super::attention::{Attention, Pass, Place, States};
+use super::attention::{Pass, States};
 use super::batch::{OnDevice, TReaderBatch, TeacherOnDevice};
-use super::config::{OutputKind, TReaderConfig, TReaderForm};
-use super::pooling::Pooling;
-use super::reading::Reading;
-use super::scores::LabelScores;
-use super::tokens::{LabelTokens, TokenVectors};
+use super::config::{OutputKind, TReaderConfig};
+use super::label_head::Head;
+use super::sides::{Side, TeacherSide, meet};
+use super::tokens::TokenVectors;
 use crate::Result;
 use crate::guard::guarded;
-use crate::head::{
-    Activation, AllLabels, Bottleneck, Exact, ExactConfig, ExactSetup, ExactTables, LabelFacts,
-    LabelPlaces, Prior, Ranked, VectorInput,
-};
+use crate::head::{Activation, Bottleneck, LabelFacts, LabelPlaces, Prior, Ranked, VectorInput};
 use crate::parameters::{DenseParametersBuilder, ParameterId, Parameters, RowTable, TableRows};
 use crate::precision::compute_kind;
 use crate::start::Start;
@@ -22,9 +18,6 @@ use crate::train::{Learnt, LossScale, Network, StepPart};
 
 /// The table of word vectors among the tables of the parameters.
 const WORD_TABLE: usize = 0;
-
-/// Spread of the vectors that labels start with.
-const LABEL_SPREAD: f64 = 0.1;
 
 /// Words and labels of neighbours in, scores of labels out.
 #[derive(Debug)]
@@ -44,32 +37,6 @@ pub(crate) struct TReaderNetwork {
     device: Device,
     kind: Kind,
     loss: LossScale,
-}
-
-/// How one side is read.
-#[derive(Debug)]
-struct Side {
-    reading: Reading,
-    /// To the other side.
-    cross: Option<Attention>,
-    pooling: Pooling,
-}
-
-/// The side of the neighbours' labels.
-#[derive(Debug)]
-struct TeacherSide {
-    tokens: LabelTokens,
-    side: Side,
-    /// The table of the vectors that labels have of their own.
-    label_table: Option<usize>,
-    /// By which what was read of a label raises its score.
-    scores: Option<LabelScores>,
-}
-
-#[derive(Debug)]
-enum Head {
-    Flat(AllLabels),
-    Exact(Exact),
 }
 
 /// What a new network starts from.
@@ -366,119 +333,5 @@ fn raised(logits: Tensor, prior: Option<&Prior<'_>>) -> Tensor {
             logits.index_put(&places, &prior.values, true)
         }
         None => logits,
-    }
-}
-
-/// Each side looks at the other as it was before.
-fn meet(
-    pass: Pass<'_>,
-    (text_side, text): (&Side, States),
-    (label_side, labels): (&Side, States),
-) -> (States, States) {
-    let (Some(from_text), Some(from_labels)) = (&text_side.cross, &label_side.cross) else {
-        return (text, labels);
-    };
-    let of_text = from_text.to_other(pass, &text, &labels);
-    let of_labels = from_labels.to_other(pass, &labels, &text);
-    let added = |side: States, found: Tensor| States {
-        states: side.states + found,
-        mask: side.mask,
-    };
-    (added(text, of_text), added(labels, of_labels))
-}
-
-impl Side {
-    fn new(
-        name: &str,
-        config: &TReaderConfig,
-        builder: &mut DenseParametersBuilder,
-        start: Start,
-    ) -> Self {
-        let width = config.vectors.width;
-        let meets = config.teacher.used && config.interaction.cross;
-        let cross = format!("{name}.cross");
-        Self {
-            reading: Reading::new(name, width, &config.reading, builder, start),
-            cross: meets.then(|| {
-                let place = Place {
-                    name: &cross,
-                    width,
-                    is_added: true,
-                };
-                Attention::new(&place, &config.reading, true, builder, start)
-            }),
-            pooling: Pooling::new(name, config, builder),
-        }
-    }
-}
-
-impl TeacherSide {
-    fn new(
-        setup: &TReaderSetup<'_>,
-        builder: &mut DenseParametersBuilder,
-        tables: &mut Vec<RowTable>,
-    ) -> Self {
-        let (config, start) = (setup.config, setup.start);
-        let has_vectors = config.teacher.label_vectors
-            && config.teacher.tokens == super::config::TeacherTokens::Labels;
-        let label_table = has_vectors.then(|| {
-            let shape = [setup.num_known as i64, config.vectors.width as i64];
-            let vectors = start.named("label vectors").normal(&shape, LABEL_SPREAD);
-            let table = RowTable::new("label_vectors", &vectors, true, setup.device);
-            tables.push(table.of_labels());
-            tables.len() - 1
-        });
-        Self {
-            tokens: LabelTokens::new(config, builder, start),
-            side: Side::new("teacher", config, builder, start),
-            label_table,
-            scores: (config.teacher.own_scores).then(|| LabelScores::new(config, builder, start)),
-        }
-    }
-}
-
-impl Head {
-    /// The head that the settings ask for, and its tables, of which the first will be number
-    /// `first_table`.
-    fn new(
-        setup: &TReaderSetup<'_>,
-        first_table: usize,
-        builder: &mut DenseParametersBuilder,
-    ) -> (Self, Vec<RowTable>) {
-        let TReaderSetup { config, device, .. } = *setup;
-        let head = &config.head;
-        let width = head.bottleneck;
-        if head.form == TReaderForm::Flat {
-            let flat = AllLabels::over_vectors(width, &setup.labels, builder);
-            return (Self::Flat(flat), Vec::new());
-        }
-        let settings = ExactConfig {
-            bottleneck: 0,
-            learning_rate: head.label_learning_rate,
-            momentum: head.label_momentum,
-            weight_decay: head.label_weight_decay,
-            chunk: config.train.label_chunk,
-        };
-        let setup = ExactSetup {
-            config: &settings,
-            width,
-            labels: setup.labels,
-            tables: ExactTables {
-                vectors: first_table,
-                biases: first_table + 1,
-            },
-            device,
-        };
-        let (exact, first) = Exact::new(&setup, builder, Start::blank());
-        let table = |name: &str, values: &Tensor| {
-            RowTable::new(name, values, true, device)
-                .of_labels()
-                .changed_in_passing()
-        };
-        let tables = vec![
-            table("labels", &first.vectors),
-            table("label_bias", &first.biases),
-        ];
-        (Self::Exact(exact), tables)
     }
 }
