@@ -18,6 +18,7 @@ mod sides;
 mod teacher;
 mod teacher_rows;
 mod tokens;
+mod votes;
 
 pub use config::{
     Interaction, Look, MaskSide, NeighbourVectors, NeighboursConfig, OutputKind, PoolingKind,

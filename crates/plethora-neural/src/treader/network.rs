@@ -199,7 +199,7 @@ impl TReaderNetwork {
         let teacher = teacher?;
         let of_votes = self.prior.map(|factor| {
             let factor = self.parameters.dense.computed(factor);
-            &teacher.gains * factor.to_kind(Kind::Float)
+            &teacher.votes.gains * factor.to_kind(Kind::Float)
         });
         let of_reading = encoded.label_scores.as_ref().map(Tensor::shallow_clone);
         let values = match (of_votes, of_reading) {
@@ -208,33 +208,23 @@ impl TReaderNetwork {
             (None, None) => return None,
         };
         Some(Prior {
-            places: &teacher.votes,
+            places: &teacher.votes.places,
             values,
         })
     }
 
     /// Both sides up to the vector that labels are compared with.
     fn encode(&self, batch: &TReaderBatch, on_device: &OnDevice, is_training: bool) -> Encoded {
-        let dense = &self.parameters.dense;
         let pass = Pass {
-            parameters: dense,
+            parameters: &self.parameters.dense,
             is_training,
         };
         let mut rows = vec![self.parameters.tables[WORD_TABLE].gather(WORD_TABLE, &batch.rows)];
         let words = rows[WORD_TABLE].leaf.to_kind(self.kind);
-        let mut states = Tensor::embedding(&words, &on_device.words, 0, false, false);
-        if let Some(positions) = self.positions {
-            states += dense.computed(positions).narrow(0, 0, states.size()[1]);
-        }
-        let text = States {
-            states: states.dropout(self.word_dropout, is_training),
-            mask: on_device.mask.as_ref().map(Tensor::shallow_clone),
-        };
-        let text = self.text.reading.forward(pass, text);
+        let text = self.read_text(pass, &words, on_device);
         let taught = self.teacher.as_ref().zip(on_device.teacher.as_ref());
-        let mut label_scores = None;
-        let vector = match taught.zip(batch.teacher.as_ref()) {
-            None => self.text.pooling.forward(dense, &text),
+        let (vector, label_scores) = match taught.zip(batch.teacher.as_ref()) {
+            None => (self.text.pooling.forward(pass.parameters, &text), None),
             Some(((side, teacher), brought)) => {
                 if let Some(table) = side.label_table {
                     rows.push(self.parameters.tables[table].gather(table, &brought.rows));
@@ -244,20 +234,10 @@ impl TReaderNetwork {
                     words: &words,
                     labels: own.as_ref(),
                 };
-                let mut tokens = side.tokens.forward(dense, teacher, &vectors);
-                tokens.states = tokens.states.dropout(self.word_dropout, is_training);
-                let labels = side.side.reading.forward(pass, tokens);
-                let (text, labels) = meet(pass, (&self.text, text), (&side.side, labels));
-                label_scores =
-                    (side.scores.as_ref()).map(|scores| scores.forward(dense, &labels, teacher));
-                let parts = [
-                    side.side.pooling.forward(dense, &labels),
-                    self.text.pooling.forward(dense, &text),
-                ];
-                Tensor::cat(&parts, 1)
+                self.read_both(pass, text, (side, teacher), &vectors)
             }
         };
-        let hidden = self.bottleneck.forward(dense, &vector);
+        let hidden = self.bottleneck.forward(pass.parameters, &vector);
         let hidden = match self.activation {
             Activation::None => hidden,
             Activation::Sigmoid => hidden.sigmoid(),
@@ -268,6 +248,41 @@ impl TReaderNetwork {
             rows,
             label_scores,
         }
+    }
+
+    fn read_text(&self, pass: Pass<'_>, words: &Tensor, on_device: &OnDevice) -> States {
+        let mut states = Tensor::embedding(words, &on_device.words, 0, false, false);
+        if let Some(positions) = self.positions {
+            let positions = pass.parameters.computed(positions);
+            states += positions.narrow(0, 0, states.size()[1]);
+        }
+        let text = States {
+            states: states.dropout(self.word_dropout, pass.is_training),
+            mask: on_device.mask.as_ref().map(Tensor::shallow_clone),
+        };
+        self.text.reading.forward(pass, text)
+    }
+
+    /// The vector of both sides, and what was read of labels.
+    fn read_both(
+        &self,
+        pass: Pass<'_>,
+        text: States,
+        (side, teacher): (&TeacherSide, &TeacherOnDevice),
+        vectors: &TokenVectors<'_>,
+    ) -> (Tensor, Option<Tensor>) {
+        let dense = pass.parameters;
+        let mut tokens = side.tokens.forward(dense, teacher, vectors);
+        tokens.states = tokens.states.dropout(self.word_dropout, pass.is_training);
+        let labels = side.side.reading.forward(pass, tokens);
+        let (text, labels) = meet(pass, (&self.text, text), (&side.side, labels));
+        let scores = side.scores.as_ref();
+        let scores = scores.map(|scores| scores.forward(dense, &labels, teacher));
+        let parts = [
+            side.side.pooling.forward(dense, &labels),
+            self.text.pooling.forward(dense, &text),
+        ];
+        (Tensor::cat(&parts, 1), scores)
     }
 
     /// The summed loss of all labels of the flat form.
