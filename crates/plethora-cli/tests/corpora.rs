@@ -79,7 +79,7 @@ fn check_counts_and_finds_what_looks_wrong() {
         report["unknown_to_vocabulary"]["examples"],
         serde_json::json!(["waves"])
     );
-    let num_systems = if cfg!(feature = "torch") { 10 } else { 4 };
+    let num_systems = if cfg!(feature = "torch") { 13 } else { 5 };
     assert_eq!(report["estimates"].as_array().unwrap().len(), num_systems);
     let text = desk.succeed(&join(&[&["inspect", "train.jsonl"], &options]));
     for expected in [

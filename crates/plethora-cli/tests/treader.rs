@@ -6,7 +6,7 @@
 mod refusal;
 mod support;
 
-use refusal::USAGE;
+use refusal::{BAD_DATA, USAGE};
 use serde_json::Value;
 use support::neural::train_args;
 use support::{Desk, TEST_PART, join};
@@ -82,7 +82,7 @@ fn every_row_of_the_ablation_can_be_trained() {
         "alone",
         &["--preset", "no-teacher", "-q"],
     ));
-    let message = desk.fail(3, &["explain", "alone", text]);
+    let message = desk.fail(BAD_DATA, &["explain", "alone", text]);
     assert!(message.contains("nothing to explain"), "{message}");
 }
 
@@ -117,6 +117,6 @@ fn settings_that_cannot_work_are_refused_by_name() {
         assert!(message.contains(expected), "{message}");
     }
     let args = ["--vectors", "nowhere.txt"];
-    let message = desk.fail(1, &train_args("treaderxml", "model", &args));
+    let message = desk.fail(BAD_DATA, &train_args("treaderxml", "model", &args));
     assert!(message.contains("nowhere.txt"), "{message}");
 }

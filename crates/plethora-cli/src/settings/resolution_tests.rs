@@ -9,7 +9,9 @@ mod linear {
     fn resolve(args: &SettingsArgs) -> Result<LinearConfig, String> {
         match args.resolve_alone().map_err(|error| error.to_string())? {
             SystemConfig::Linear(config) => Ok(*config),
-            other => panic!("{} is not linear", other.system()),
+            SystemConfig::Knn(_) => panic!("knn is not linear"),
+            #[cfg(feature = "torch")]
+            SystemConfig::Neural(config) => panic!("{} is not linear", config.system()),
         }
     }
 

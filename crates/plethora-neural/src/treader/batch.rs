@@ -6,6 +6,7 @@ use tch::{Device, Kind, Tensor};
 
 use super::teacher::Teacher;
 use super::teacher_rows::TeacherRow;
+use super::votes::Votes;
 use crate::batch::numbered;
 use crate::head::LabelPlaces;
 use crate::piece_batch::upload;
@@ -52,22 +53,7 @@ pub(super) struct TeacherBatch {
     label_words: Tensor,
     /// labels: number of these words.
     word_counts: Tensor,
-    votes: LabelPlaces,
-    /// What each vote adds to a score, in the order of the places.
-    gains: Tensor,
-    /// Where each vote's label is among documents x (1 + labels); 0 where it is not read.
-    vote_tokens: Tensor,
-    /// One where it is, else zero.
-    is_read: Tensor,
-}
-
-/// A vote for a label.
-struct Vote {
-    label: u32,
-    document: usize,
-    gain: f32,
-    /// Its place among the labels that are read.
-    token: Option<usize>,
+    votes: Votes,
 }
 
 /// The parts of a batch that are computed with, on the device.
@@ -86,10 +72,7 @@ pub(super) struct TeacherOnDevice {
     pub(super) mask: Tensor,
     pub(super) label_words: Tensor,
     pub(super) word_counts: Tensor,
-    pub(super) votes: LabelPlaces,
-    pub(super) gains: Tensor,
-    pub(super) vote_tokens: Tensor,
-    pub(super) is_read: Tensor,
+    pub(super) votes: Votes,
 }
 
 impl TReaderBatch {
@@ -168,36 +151,6 @@ impl TeacherBatch {
             }
         }
         let lengths: Vec<i64> = brought.iter().map(|row| row.tokens.len() as i64).collect();
-        let mut votes: Vec<Vote> = Vec::new();
-        for (document, row) in brought.iter().enumerate() {
-            votes.extend(row.votes.iter().map(|vote| {
-                Vote {
-                    label: vote.label.0,
-                    document,
-                    gain: teacher.gain(vote.label.0, vote.score),
-                    token: row
-                        .tokens
-                        .iter()
-                        .position(|token| token.label == vote.label),
-                }
-            }));
-        }
-        votes.sort_by_key(|vote| (vote.label, vote.document));
-        let gains: Vec<f32> = votes.iter().map(|vote| vote.gain).collect();
-        // Each sequence begins with a place that is no label.
-        let place = |vote: &Vote| {
-            vote.token
-                .map(|token| vote.document * (width + 1) + 1 + token)
-        };
-        let tokens: Vec<i64> = (votes.iter())
-            .map(|vote| place(vote).unwrap_or(0) as i64)
-            .collect();
-        let is_read: Vec<f32> = (votes.iter())
-            .map(|vote| f32::from(u8::from(vote.token.is_some())))
-            .collect();
-        let labels: Vec<Vec<u32>> = (brought.iter())
-            .map(|row| row.votes.iter().map(|vote| vote.label.0).collect())
-            .collect();
         let shape = [brought.len() as i64, width as i64];
         Self {
             rows,
@@ -206,10 +159,7 @@ impl TeacherBatch {
             lengths: Tensor::from_slice(&lengths),
             label_words,
             word_counts: Tensor::from_slice(word_counts),
-            votes: LabelPlaces::new(labels.iter().map(Vec::as_slice)),
-            gains: Tensor::from_slice(&gains),
-            vote_tokens: Tensor::from_slice(&tokens),
-            is_read: Tensor::from_slice(&is_read),
+            votes: Votes::new(&brought, teacher, width),
         }
     }
 
@@ -221,9 +171,6 @@ impl TeacherBatch {
             label_words: upload(&self.label_words, device),
             word_counts: upload(&self.word_counts, device),
             votes: self.votes.to_device(device),
-            gains: upload(&self.gains, device),
-            vote_tokens: upload(&self.vote_tokens, device),
-            is_read: upload(&self.is_read, device),
             places,
         }
     }

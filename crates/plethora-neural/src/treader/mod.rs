@@ -9,13 +9,16 @@ mod batch;
 mod config;
 #[cfg(test)]
 mod golden;
+mod label_head;
 mod network;
 mod pooling;
 mod reading;
 mod scores;
+mod sides;
 mod teacher;
 mod teacher_rows;
 mod tokens;
+mod votes;
 
 pub use config::{
     Interaction, Look, MaskSide, NeighbourVectors, NeighboursConfig, OutputKind, PoolingKind,

@@ -2,19 +2,15 @@
 
 use tch::{Device, Kind, Reduction, Tensor};
 
-use super::attention::{Attention, Pass, Place, States};
+use super::attention::{Pass, States};
 use super::batch::{OnDevice, TReaderBatch, TeacherOnDevice};
-use super::config::{OutputKind, TReaderConfig, TReaderForm};
-use super::pooling::Pooling;
-use super::reading::Reading;
-use super::scores::LabelScores;
-use super::tokens::{LabelTokens, TokenVectors};
+use super::config::{OutputKind, TReaderConfig};
+use super::label_head::Head;
+use super::sides::{Side, TeacherSide, meet};
+use super::tokens::TokenVectors;
 use crate::Result;
 use crate::guard::guarded;
-use crate::head::{
-    Activation, AllLabels, Bottleneck, Exact, ExactConfig, ExactSetup, ExactTables, LabelFacts,
-    LabelPlaces, Prior, Ranked, VectorInput,
-};
+use crate::head::{Activation, Bottleneck, LabelFacts, LabelPlaces, Prior, Ranked, VectorInput};
 use crate::parameters::{DenseParametersBuilder, ParameterId, Parameters, RowTable, TableRows};
 use crate::precision::compute_kind;
 use crate::start::Start;
@@ -22,9 +18,6 @@ use crate::train::{Learnt, LossScale, Network, StepPart};
 
 /// The table of word vectors among the tables of the parameters.
 const WORD_TABLE: usize = 0;
-
-/// Spread of the vectors that labels start with.
-const LABEL_SPREAD: f64 = 0.1;
 
 /// Words and labels of neighbours in, scores of labels out.
 #[derive(Debug)]
@@ -44,32 +37,6 @@ pub(crate) struct TReaderNetwork {
     device: Device,
     kind: Kind,
     loss: LossScale,
-}
-
-/// How one side is read.
-#[derive(Debug)]
-struct Side {
-    reading: Reading,
-    /// To the other side.
-    cross: Option<Attention>,
-    pooling: Pooling,
-}
-
-/// The side of the neighbours' labels.
-#[derive(Debug)]
-struct TeacherSide {
-    tokens: LabelTokens,
-    side: Side,
-    /// The table of the vectors that labels have of their own.
-    label_table: Option<usize>,
-    /// By which what was read of a label raises its score.
-    scores: Option<LabelScores>,
-}
-
-#[derive(Debug)]
-enum Head {
-    Flat(AllLabels),
-    Exact(Exact),
 }
 
 /// What a new network starts from.
@@ -232,7 +199,7 @@ impl TReaderNetwork {
         let teacher = teacher?;
         let of_votes = self.prior.map(|factor| {
             let factor = self.parameters.dense.computed(factor);
-            &teacher.gains * factor.to_kind(Kind::Float)
+            &teacher.votes.gains * factor.to_kind(Kind::Float)
         });
         let of_reading = encoded.label_scores.as_ref().map(Tensor::shallow_clone);
         let values = match (of_votes, of_reading) {
@@ -241,33 +208,23 @@ impl TReaderNetwork {
             (None, None) => return None,
         };
         Some(Prior {
-            places: &teacher.votes,
+            places: &teacher.votes.places,
             values,
         })
     }
 
     /// Both sides up to the vector that labels are compared with.
     fn encode(&self, batch: &TReaderBatch, on_device: &OnDevice, is_training: bool) -> Encoded {
-        let dense = &self.parameters.dense;
         let pass = Pass {
-            parameters: dense,
+            parameters: &self.parameters.dense,
             is_training,
         };
         let mut rows = vec![self.parameters.tables[WORD_TABLE].gather(WORD_TABLE, &batch.rows)];
         let words = rows[WORD_TABLE].leaf.to_kind(self.kind);
-        let mut states = Tensor::embedding(&words, &on_device.words, 0, false, false);
-        if let Some(positions) = self.positions {
-            states += dense.computed(positions).narrow(0, 0, states.size()[1]);
-        }
-        let text = States {
-            states: states.dropout(self.word_dropout, is_training),
-            mask: on_device.mask.as_ref().map(Tensor::shallow_clone),
-        };
-        let text = self.text.reading.forward(pass, text);
+        let text = self.read_text(pass, &words, on_device);
         let taught = self.teacher.as_ref().zip(on_device.teacher.as_ref());
-        let mut label_scores = None;
-        let vector = match taught.zip(batch.teacher.as_ref()) {
-            None => self.text.pooling.forward(dense, &text),
+        let (vector, label_scores) = match taught.zip(batch.teacher.as_ref()) {
+            None => (self.text.pooling.forward(pass.parameters, &text), None),
             Some(((side, teacher), brought)) => {
                 if let Some(table) = side.label_table {
                     rows.push(self.parameters.tables[table].gather(table, &brought.rows));
@@ -277,20 +234,10 @@ impl TReaderNetwork {
                     words: &words,
                     labels: own.as_ref(),
                 };
-                let mut tokens = side.tokens.forward(dense, teacher, &vectors);
-                tokens.states = tokens.states.dropout(self.word_dropout, is_training);
-                let labels = side.side.reading.forward(pass, tokens);
-                let (text, labels) = meet(pass, (&self.text, text), (&side.side, labels));
-                label_scores =
-                    (side.scores.as_ref()).map(|scores| scores.forward(dense, &labels, teacher));
-                let parts = [
-                    side.side.pooling.forward(dense, &labels),
-                    self.text.pooling.forward(dense, &text),
-                ];
-                Tensor::cat(&parts, 1)
+                self.read_both(pass, text, (side, teacher), &vectors)
             }
         };
-        let hidden = self.bottleneck.forward(dense, &vector);
+        let hidden = self.bottleneck.forward(pass.parameters, &vector);
         let hidden = match self.activation {
             Activation::None => hidden,
             Activation::Sigmoid => hidden.sigmoid(),
@@ -301,6 +248,41 @@ impl TReaderNetwork {
             rows,
             label_scores,
         }
+    }
+
+    fn read_text(&self, pass: Pass<'_>, words: &Tensor, on_device: &OnDevice) -> States {
+        let mut states = Tensor::embedding(words, &on_device.words, 0, false, false);
+        if let Some(positions) = self.positions {
+            let positions = pass.parameters.computed(positions);
+            states += positions.narrow(0, 0, states.size()[1]);
+        }
+        let text = States {
+            states: states.dropout(self.word_dropout, pass.is_training),
+            mask: on_device.mask.as_ref().map(Tensor::shallow_clone),
+        };
+        self.text.reading.forward(pass, text)
+    }
+
+    /// The vector of both sides, and what was read of labels.
+    fn read_both(
+        &self,
+        pass: Pass<'_>,
+        text: States,
+        (side, teacher): (&TeacherSide, &TeacherOnDevice),
+        vectors: &TokenVectors<'_>,
+    ) -> (Tensor, Option<Tensor>) {
+        let dense = pass.parameters;
+        let mut tokens = side.tokens.forward(dense, teacher, vectors);
+        tokens.states = tokens.states.dropout(self.word_dropout, pass.is_training);
+        let labels = side.side.reading.forward(pass, tokens);
+        let (text, labels) = meet(pass, (&self.text, text), (&side.side, labels));
+        let scores = side.scores.as_ref();
+        let scores = scores.map(|scores| scores.forward(dense, &labels, teacher));
+        let parts = [
+            side.side.pooling.forward(dense, &labels),
+            self.text.pooling.forward(dense, &text),
+        ];
+        (Tensor::cat(&parts, 1), scores)
     }
 
     /// The summed loss of all labels of the flat form.
@@ -366,119 +348,5 @@ fn raised(logits: Tensor, prior: Option<&Prior<'_>>) -> Tensor {
             logits.index_put(&places, &prior.values, true)
         }
         None => logits,
-    }
-}
-
-/// Each side looks at the other as it was before.
-fn meet(
-    pass: Pass<'_>,
-    (text_side, text): (&Side, States),
-    (label_side, labels): (&Side, States),
-) -> (States, States) {
-    let (Some(from_text), Some(from_labels)) = (&text_side.cross, &label_side.cross) else {
-        return (text, labels);
-    };
-    let of_text = from_text.to_other(pass, &text, &labels);
-    let of_labels = from_labels.to_other(pass, &labels, &text);
-    let added = |side: States, found: Tensor| States {
-        states: side.states + found,
-        mask: side.mask,
-    };
-    (added(text, of_text), added(labels, of_labels))
-}
-
-impl Side {
-    fn new(
-        name: &str,
-        config: &TReaderConfig,
-        builder: &mut DenseParametersBuilder,
-        start: Start,
-    ) -> Self {
-        let width = config.vectors.width;
-        let meets = config.teacher.used && config.interaction.cross;
-        let cross = format!("{name}.cross");
-        Self {
-            reading: Reading::new(name, width, &config.reading, builder, start),
-            cross: meets.then(|| {
-                let place = Place {
-                    name: &cross,
-                    width,
-                    is_added: true,
-                };
-                Attention::new(&place, &config.reading, true, builder, start)
-            }),
-            pooling: Pooling::new(name, config, builder),
-        }
-    }
-}
-
-impl TeacherSide {
-    fn new(
-        setup: &TReaderSetup<'_>,
-        builder: &mut DenseParametersBuilder,
-        tables: &mut Vec<RowTable>,
-    ) -> Self {
-        let (config, start) = (setup.config, setup.start);
-        let has_vectors = config.teacher.label_vectors
-            && config.teacher.tokens == super::config::TeacherTokens::Labels;
-        let label_table = has_vectors.then(|| {
-            let shape = [setup.num_known as i64, config.vectors.width as i64];
-            let vectors = start.named("label vectors").normal(&shape, LABEL_SPREAD);
-            let table = RowTable::new("label_vectors", &vectors, true, setup.device);
-            tables.push(table.of_labels());
-            tables.len() - 1
-        });
-        Self {
-            tokens: LabelTokens::new(config, builder, start),
-            side: Side::new("teacher", config, builder, start),
-            label_table,
-            scores: (config.teacher.own_scores).then(|| LabelScores::new(config, builder, start)),
-        }
-    }
-}
-
-impl Head {
-    /// The head that the settings ask for, and its tables, of which the first will be number
-    /// `first_table`.
-    fn new(
-        setup: &TReaderSetup<'_>,
-        first_table: usize,
-        builder: &mut DenseParametersBuilder,
-    ) -> (Self, Vec<RowTable>) {
-        let TReaderSetup { config, device, .. } = *setup;
-        let head = &config.head;
-        let width = head.bottleneck;
-        if head.form == TReaderForm::Flat {
-            let flat = AllLabels::over_vectors(width, &setup.labels, builder);
-            return (Self::Flat(flat), Vec::new());
-        }
-        let settings = ExactConfig {
-            bottleneck: 0,
-            learning_rate: head.label_learning_rate,
-            momentum: head.label_momentum,
-            weight_decay: head.label_weight_decay,
-            chunk: config.train.label_chunk,
-        };
-        let setup = ExactSetup {
-            config: &settings,
-            width,
-            labels: setup.labels,
-            tables: ExactTables {
-                vectors: first_table,
-                biases: first_table + 1,
-            },
-            device,
-        };
-        let (exact, first) = Exact::new(&setup, builder, Start::blank());
-        let table = |name: &str, values: &Tensor| {
-            RowTable::new(name, values, true, device)
-                .of_labels()
-                .changed_in_passing()
-        };
-        let tables = vec![
-            table("labels", &first.vectors),
-            table("label_bias", &first.biases),
-        ];
-        (Self::Exact(exact), tables)
     }
 }

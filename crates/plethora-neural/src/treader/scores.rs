@@ -48,13 +48,13 @@ impl LabelScores {
         let states = labels
             .states
             .flatten(0, 1)
-            .index_select(0, &teacher.vote_tokens);
+            .index_select(0, &teacher.votes.tokens);
         let states = match &self.norm {
             Some(norm) => norm.apply(parameters, &states),
             None => states,
         };
         let hidden = self.hidden.apply(parameters, &states).relu();
         let scores = hidden.matmul(parameters.computed(self.output));
-        scores.to_kind(Kind::Float) * &teacher.is_read
+        scores.to_kind(Kind::Float) * &teacher.votes.is_read
     }
 }
