@@ -87,7 +87,8 @@ export class Ranking {
     const isOpen = panel.hidden;
     panel.hidden = !isOpen;
     name.setAttribute("aria-expanded", String(isOpen));
-    if (isOpen) explain(panel, this.model.id, prediction, this.text);
+    const isExplained = panel.hasChildNodes() && !panel.querySelector(".problem");
+    if (isOpen && !isExplained) explain(panel, this.model.id, prediction, this.text);
   }
 
   /** Arrows go from label to label; a letter judges; Escape closes. */

@@ -140,6 +140,16 @@ def test_two_models_stand_side_by_side(page, models):
         expect(row.locator(".other")).to_have_text(expected)
 
 
+def test_long_texts_are_marked_too(page, models):
+    words = " ".join(f"tides{number} rivers" for number in range(60_000))
+    rank(page, text=words, model=models[0])
+    first = rows(page, models[0]).first
+    first.locator(".name").click()
+    expect(first.locator("mark").first).to_be_visible()
+    assert first.locator(".text").evaluate("(one) => one.textContent") == words
+    assert first.locator("tbody tr").count() <= 8
+
+
 def test_feedback_is_stored(page, models, lines):
     rank(page, model=models[0])
     ranking = rows(page, models[0])
