@@ -1,7 +1,7 @@
 //! Reading what clients send, within bounds of size and time.
 
 use axum::body::Bytes;
-use axum::extract::{FromRequestParts, Query, Request};
+use axum::extract::{FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -96,6 +96,21 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for QueryOf<T> {
         match Query::<T>::try_from_uri(&parts.uri) {
             Ok(Query(query)) => Ok(Self(query)),
             Err(error) => Err(Problem::invalid(error.to_string())),
+        }
+    }
+}
+
+/// The parts of an address that vary.
+#[derive(Debug)]
+pub(crate) struct PathOf<T>(pub(crate) T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for PathOf<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        match Path::<T>::from_request_parts(parts, state).await {
+            Ok(Path(path)) => Ok(Self(path)),
+            Err(error) => Err(Problem::unreadable(error.body_text())),
         }
     }
 }

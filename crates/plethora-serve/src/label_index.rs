@@ -97,7 +97,11 @@ impl LabelIndex {
         let mut label = 0;
         for place in memmem::find_iter(self.text.as_bytes(), needle) {
             // Matches come in the order of the text, so that the label is here or not far ahead.
-            if self.starts.get(label + 1).is_some_and(|&next| next <= place) {
+            if self
+                .starts
+                .get(label + 1)
+                .is_some_and(|&next| next <= place)
+            {
                 label += self.starts[label..].partition_point(|&start| start <= place) - 1;
             }
             let fit = self.fit(place, place + needle.len());
@@ -122,7 +126,13 @@ impl LabelIndex {
 
 /// Adds a name in lower case and on one line.
 fn push_folded(text: &mut String, name: &str) {
-    let one_line = |character: char| if character.is_control() { ' ' } else { character };
+    let one_line = |character: char| {
+        if character.is_control() {
+            ' '
+        } else {
+            character
+        }
+    };
     text.extend(name.chars().flat_map(char::to_lowercase).map(one_line));
 }
 

@@ -165,7 +165,9 @@ impl Metrics {
         let label = RouteLabel {
             route: route.into(),
         };
-        self.latency.get_or_create(&label).observe(time.as_secs_f64());
+        self.latency
+            .get_or_create(&label)
+            .observe(time.as_secs_f64());
     }
 
     /// Requests being answered.

@@ -94,7 +94,9 @@ impl Choice {
 /// Refuses no documents and too many of them.
 pub(crate) fn check_documents(num_documents: usize, limits: &Limits) -> Result<(), Problem> {
     if num_documents == 0 {
-        return Err(Problem::invalid("expected at least one document, found none"));
+        return Err(Problem::invalid(
+            "expected at least one document, found none",
+        ));
     }
     if num_documents > limits.max_documents {
         let detail = format!(

@@ -51,7 +51,10 @@ impl Registry {
         let mut slots: Vec<Slot> = Vec::new();
         for source in sources {
             if slots.iter().any(|slot| slot.id == source.id) {
-                let message = format!("two models have the id `{}`; name one as ID=PATH", source.id);
+                let message = format!(
+                    "two models have the id `{}`; name one as ID=PATH",
+                    source.id
+                );
                 return Err(Error::config("MODEL", message));
             }
             slots.push(Slot::open(config, source, metrics)?);

@@ -15,7 +15,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "plethora-predict",
         &["plethora-core", "plethora-linear", "plethora-neural"],
     ),
-    ("plethora-serve", &["plethora-core", "plethora-predict"]),
+    (
+        "plethora-serve",
+        &["plethora-core", "plethora-neural", "plethora-predict"],
+    ),
     (
         "plethora-cli",
         &[

@@ -48,7 +48,8 @@ fn lints(root: &Path) -> Result<()> {
     };
     clippy(&[&["--workspace"][..], &process::WITH_TORCH].concat())?;
     // The code of programs without neural systems; all that these depend on is checked already.
-    clippy(&["--package", "plethora-predict", "--package", "plethora-cli"])
+    let without_torch = ["plethora-predict", "plethora-serve", "plethora-cli"];
+    clippy(&without_torch.map(|name| ["--package", name]).concat())
 }
 
 fn documentation(root: &Path) -> Result<()> {

@@ -128,10 +128,16 @@ impl ServeArgs {
     /// Serves until it is told to stop.
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let models = self.models.iter().map(|text| ModelSource::parse(text));
-        let models: Vec<ModelSource> = models.collect::<plethora_serve::Result<_>>().map_err(told)?;
+        let models: Vec<ModelSource> = models
+            .collect::<plethora_serve::Result<_>>()
+            .map_err(told)?;
         let stop = stop_signals()?;
         let config = self.into_config();
-        let scheme = if config.tls.is_some() { "https" } else { "http" };
+        let scheme = if config.tls.is_some() {
+            "https"
+        } else {
+            "http"
+        };
         let server = Server::start(config, &models).map_err(told)?;
         results::print(&format!("{scheme}://{}\n", server.address()))?;
         // It fails where nothing can send any more, which is a reason to stop as well.
@@ -172,9 +178,13 @@ impl ServeArgs {
 fn stop_signals() -> anyhow::Result<mpsc::Receiver<()>> {
     let (send, receive) = mpsc::channel();
     let handler = move || {
-        static IS_STOPPING: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+        static IS_STOPPING: std::sync::atomic::AtomicBool =
+            std::sync::atomic::AtomicBool::new(false);
         if IS_STOPPING.swap(true, std::sync::atomic::Ordering::Relaxed) {
-            #[expect(clippy::exit, reason = "the user asked twice; waiting is not an option")]
+            #[expect(
+                clippy::exit,
+                reason = "the user asked twice; waiting is not an option"
+            )]
             std::process::exit(ABORTED);
         }
         failure::tell("stopping when requests are answered; once more stops at once");

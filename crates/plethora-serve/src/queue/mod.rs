@@ -6,5 +6,7 @@ mod job;
 mod worker;
 
 pub(crate) use bounded::{Arrival, Queue, QueueLimits};
-pub(crate) use job::{Explained, documents_of, ExplainWork, Job, RankWork, Rankings, ScoreKind, Work, WorkError};
+pub(crate) use job::{
+    ExplainWork, Explained, Job, RankWork, Rankings, ScoreKind, Work, WorkError, documents_of,
+};
 pub(crate) use worker::Worker;

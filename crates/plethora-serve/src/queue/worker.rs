@@ -69,7 +69,9 @@ impl Worker {
         let Some(first) = works.first() else { return };
         let (depth, scores) = (first.depth, first.scores);
         let sizes: Vec<usize> = works.iter().map(|work| work.documents.len()).collect();
-        let taken = works.iter_mut().map(|work| std::mem::take(&mut work.documents));
+        let taken = works
+            .iter_mut()
+            .map(|work| std::mem::take(&mut work.documents));
         let documents: Vec<Document> = taken.flatten().collect();
         match self.rank(&documents, depth, scores) {
             Ok(rankings) => {

@@ -1,14 +1,14 @@
 //! What Annif's clients and its `http` backend expect.
 
 use axum::Json;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Request, State};
 use plethora_core::ScoredLabel;
 use plethora_core::corpus::LabelSpace;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::SharedApp;
-use crate::body::{QueryOf, read_form, read_json};
+use crate::body::{PathOf, QueryOf, read_form, read_json};
 use crate::problem::{Problem, ProblemBody};
 use crate::ranking::{Choice, rank};
 use crate::registry::Slot;
@@ -189,7 +189,7 @@ pub(super) async fn projects(State(app): State<SharedApp>) -> Json<ProjectList> 
 )]
 pub(super) async fn project(
     State(app): State<SharedApp>,
-    Path(id): Path<String>,
+    PathOf(id): PathOf<String>,
 ) -> Result<Json<Project>, Problem> {
     Ok(Json(Project::of(app.slot(&id)?)))
 }
@@ -209,7 +209,7 @@ pub(super) async fn project(
 )]
 pub(super) async fn suggest(
     State(app): State<SharedApp>,
-    Path(id): Path<String>,
+    PathOf(id): PathOf<String>,
     request: Request,
 ) -> Result<Json<Suggestions>, Problem> {
     let model = app.model(&id)?;
@@ -242,7 +242,7 @@ pub(super) async fn suggest(
 )]
 pub(super) async fn suggest_batch(
     State(app): State<SharedApp>,
-    Path(id): Path<String>,
+    PathOf(id): PathOf<String>,
     QueryOf(query): QueryOf<SuggestQuery>,
     request: Request,
 ) -> Result<Json<Vec<DocumentSuggestions>>, Problem> {

@@ -1,7 +1,7 @@
 //! Why labels have their scores, in the form of `plethora explain --format json`.
 
 use axum::Json;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Request, State};
 use plethora_core::LabelId;
 use plethora_core::corpus::LabelSpace;
 use plethora_predict::Explanation;
@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use utoipa::ToSchema;
 
 use crate::app::SharedApp;
-use crate::body::read_json;
+use crate::body::{PathOf, read_json};
 use crate::problem::{Problem, ProblemBody};
 use crate::queue::{ExplainWork, Job};
 use crate::ranking::answered;
@@ -158,7 +158,7 @@ impl LabelExplanation {
 )]
 pub(super) async fn explain(
     State(app): State<SharedApp>,
-    Path(id): Path<String>,
+    PathOf(id): PathOf<String>,
     request: Request,
 ) -> Result<Json<ExplainResponse>, Problem> {
     let model = app.model(&id)?;
@@ -206,7 +206,9 @@ fn find_label(labels: &LabelSpace, wanted: &str) -> Result<LabelId, Problem> {
     let mut named = named.filter(|(_, label)| label.name == wanted);
     match (named.next(), named.next()) {
         (Some((id, _)), None) => Ok(LabelId(id)),
-        (None, _) => Err(Problem::invalid(format!("labels: unknown label `{wanted}`"))),
+        (None, _) => Err(Problem::invalid(format!(
+            "labels: unknown label `{wanted}`"
+        ))),
         (Some(_), Some(_)) => Err(Problem::invalid(format!(
             "labels: `{wanted}` is the name of several labels; give the key of one"
         ))),

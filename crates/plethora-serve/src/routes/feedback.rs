@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::app::SharedApp;
-use crate::body::read_json;
+use crate::body::{PathOf, read_json};
 use crate::model::now_s;
 use crate::problem::{Problem, ProblemBody};
 
@@ -132,7 +132,7 @@ impl FeedbackRequest {
 )]
 pub(super) async fn store(
     State(app): State<SharedApp>,
-    Path(id): Path<String>,
+    PathOf(id): PathOf<String>,
     request: Request,
 ) -> Result<(StatusCode, Json<FeedbackResponse>), Problem> {
     let model = app.model(&id)?;

@@ -1,13 +1,13 @@
 //! The second protocol of KServe: texts as BYTES in, labels as BYTES and scores as FP32 out.
 
 use axum::Json;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Request, State};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::app::SharedApp;
-use crate::body::read_json;
+use crate::body::{PathOf, read_json};
 use crate::model::ServedModel;
 use crate::problem::{Problem, ProblemBody};
 use crate::queue::Rankings;
@@ -154,7 +154,10 @@ impl InferRequest {
         };
         let mut texts = Vec::new();
         flatten(data, &mut texts)?;
-        let product = input.shape.iter().try_fold(1_u64, |all, &one| all.checked_mul(one));
+        let product = input
+            .shape
+            .iter()
+            .try_fold(1_u64, |all, &one| all.checked_mul(one));
         if product != Some(texts.len() as u64) {
             let detail = format!(
                 "inputs: shape {:?} does not fit {} texts",
@@ -195,7 +198,9 @@ fn outputs(rankings: &Rankings, model: &ServedModel) -> Vec<OutputTensor> {
         };
         all.iter().map(|scored| text(scored).to_owned()).collect()
     };
-    let scores = all.iter().map(|scored| scored.map_or(0.0, |scored| scored.score));
+    let scores = all
+        .iter()
+        .map(|scored| scored.map_or(0.0, |scored| scored.score));
     let tensor = |name, datatype, data| OutputTensor {
         name,
         shape,
@@ -203,8 +208,16 @@ fn outputs(rankings: &Rankings, model: &ServedModel) -> Vec<OutputTensor> {
         data,
     };
     vec![
-        tensor("labels", "BYTES", TensorData::Texts(label(|label| &label.name))),
-        tensor("keys", "BYTES", TensorData::Texts(label(|label| &label.key))),
+        tensor(
+            "labels",
+            "BYTES",
+            TensorData::Texts(label(|label| &label.name)),
+        ),
+        tensor(
+            "keys",
+            "BYTES",
+            TensorData::Texts(label(|label| &label.key)),
+        ),
         tensor("scores", "FP32", TensorData::Numbers(scores.collect())),
     ]
 }
@@ -244,7 +257,7 @@ pub(super) async fn ready() -> Json<Ready> {
 )]
 pub(super) async fn model(
     State(app): State<SharedApp>,
-    Path(id): Path<String>,
+    PathOf(id): PathOf<String>,
 ) -> Result<Json<ModelMetadata>, Problem> {
     let model = app.model(&id)?;
     let tensor = |name, datatype, shape: &[i64]| TensorMetadata {
@@ -278,7 +291,7 @@ pub(super) async fn model(
 )]
 pub(super) async fn model_ready(
     State(app): State<SharedApp>,
-    Path(id): Path<String>,
+    PathOf(id): PathOf<String>,
 ) -> Result<Json<Ready>, Problem> {
     app.slot(&id)?;
     Ok(Json(Ready { ready: true }))
@@ -299,7 +312,7 @@ pub(super) async fn model_ready(
 )]
 pub(super) async fn infer(
     State(app): State<SharedApp>,
-    Path(id): Path<String>,
+    PathOf(id): PathOf<String>,
     request: Request,
 ) -> Result<Json<InferResponse>, Problem> {
     let model = app.model(&id)?;

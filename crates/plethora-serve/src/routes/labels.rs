@@ -1,14 +1,14 @@
 //! Finding labels on the server: a million of them are too many for a page.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use plethora_core::LabelId;
 use plethora_core::corpus::LabelSpace;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::{SharedApp, known_label};
-use crate::body::QueryOf;
+use crate::body::{PathOf, QueryOf};
 use crate::problem::{Problem, ProblemBody};
 
 /// Labels of a page where a request does not say.
@@ -172,7 +172,7 @@ fn levels_above(id: LabelId, labels: &LabelSpace) -> Vec<Vec<Neighbour>> {
 )]
 pub(super) async fn search(
     State(app): State<SharedApp>,
-    Path(id): Path<String>,
+    PathOf(id): PathOf<String>,
     QueryOf(query): QueryOf<LabelQuery>,
 ) -> Result<Json<LabelPage>, Problem> {
     let model = app.model(&id)?;
@@ -216,7 +216,7 @@ pub(super) async fn search(
 )]
 pub(super) async fn one(
     State(app): State<SharedApp>,
-    Path((id, number)): Path<(String, String)>,
+    PathOf((id, number)): PathOf<(String, String)>,
 ) -> Result<Json<LabelPlace>, Problem> {
     let model = app.model(&id)?;
     let number: u32 = number.parse().map_err(|_| {

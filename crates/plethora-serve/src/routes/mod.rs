@@ -19,7 +19,7 @@ use utoipa::OpenApi as _;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-use utoipa_swagger_ui::SwaggerUi;
+use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use crate::app::SharedApp;
 use crate::observe::{after_panic, authorize, observe, protect};
@@ -29,7 +29,9 @@ use crate::problem::Problem;
 /// All addresses of a server.
 pub(crate) fn router(app: SharedApp) -> Router {
     let (router, description) = described_router().split_for_parts();
-    let viewer = SwaggerUi::new("/docs").url("/openapi.json", description);
+    let viewer = SwaggerUi::new("/docs")
+        .url("/openapi.json", description)
+        .config(Config::default().validator_url("none"));
     router
         .merge(page::router())
         .with_state(app.clone())

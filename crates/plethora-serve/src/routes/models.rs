@@ -1,11 +1,12 @@
 //! What is served.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::app::SharedApp;
+use crate::body::PathOf;
 use crate::problem::{Problem, ProblemBody};
 use crate::registry::Slot;
 
@@ -92,7 +93,7 @@ pub(super) async fn list(State(app): State<SharedApp>) -> Json<ModelList> {
 )]
 pub(super) async fn one(
     State(app): State<SharedApp>,
-    Path(id): Path<String>,
+    PathOf(id): PathOf<String>,
 ) -> Result<Json<ModelInfo>, Problem> {
     Ok(Json(ModelInfo::of(app.slot(&id)?, &app)))
 }

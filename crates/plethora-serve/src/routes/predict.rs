@@ -1,14 +1,14 @@
 //! Predictions in the form of `plethora predict`.
 
 use axum::Json;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Request, State};
 use plethora_core::ScoredLabel;
 use plethora_core::corpus::LabelSpace;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::app::SharedApp;
-use crate::body::read_json;
+use crate::body::{PathOf, read_json};
 use crate::filter::LabelFilter;
 use crate::problem::{Problem, ProblemBody};
 use crate::queue::ScoreKind;
@@ -148,7 +148,7 @@ impl DocumentInput {
 )]
 pub(super) async fn predict(
     State(app): State<SharedApp>,
-    Path(id): Path<String>,
+    PathOf(id): PathOf<String>,
     request: Request,
 ) -> Result<Json<PredictResponse>, Problem> {
     let model = app.model(&id)?;
