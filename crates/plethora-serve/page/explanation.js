@@ -67,7 +67,8 @@ function termTable(terms) {
     return element("tr", {},
       element("th", { scope: "row" }, term),
       element("td", { class: "number" }, signed(contribution)),
-      element("td", { class: "wide" }, element("div", { class: "bar", "aria-hidden": "true" }, bar)));
+      // The bias is no word, and may be so strong that bars of words beside it would say nothing.
+      element("td", { class: "wide" }, term === BIAS ? null : element("div", { class: "bar", "aria-hidden": "true" }, bar)));
   };
   const body = element("tbody", {}, terms.slice(0, SHOWN_TERMS).map(row));
   const head = element("thead", { class: "hidden" }, element("tr", {},
