@@ -15,8 +15,9 @@ from playwright.sync_api import expect
 
 import served
 
-# Words of the generated catalogue, a character of two UTF-16 units, and markup that must stay text.
-TEXT = "Place names of Virginia 𝔘 in maps\nRivers & <b>harbours</b>, a history of place names"
+# A character of two UTF-16 units, words of the generated catalogue, and markup that must stay text.
+TEXT = "𝔘 Place names of Virginia in maps\nRivers & <b>harbours</b>, a history of place names"
+LONG_WORD = "Donaudampfschifffahrt" * 20
 
 
 def rank(page, text=TEXT, model=None, other=None):
@@ -257,7 +258,15 @@ def test_the_keyboard_is_enough(page, models, lines):
 def test_a_phone_shows_everything_without_scrolling_sideways(open_page, address, models):
     page = open_page(address, viewport={"width": 400, "height": 800}, has_touch=True, is_mobile=True)
     assert is_within_window(page)
-    rank(page, text=TEXT + " " + "Donaudampfschifffahrt" * 20, model=models[0], other=models[1])
+
+    def with_long_name(route):
+        answer = route.fetch()
+        body = answer.json()
+        body["results"][0]["predictions"][1]["label"] = LONG_WORD
+        route.fulfill(response=answer, json=body)
+
+    page.route("**/predict", with_long_name)
+    rank(page, text=TEXT + " " + LONG_WORD, model=models[0], other=models[1])
     for model in models[:2]:
         expect(rows(page, model)).to_have_count(10)
         rows(page, model).first.locator(".name").tap()
