@@ -95,7 +95,7 @@ function askForKey(wasRefused) {
 function showTextProblem(message) {
   byId("text-problem").textContent = message;
   byId("text-problem").hidden = message === "";
-  text.toggleAttribute("aria-invalid", message !== "");
+  text.setAttribute("aria-invalid", String(message !== ""));
 }
 
 async function readFile(file) {

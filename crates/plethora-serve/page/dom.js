@@ -11,12 +11,15 @@ export const freshId = (prefix) => `${prefix}-${(lastId += 1)}`;
  */
 export function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
+  // Before the attributes: an element with dir="auto" looks through all its text at each new child.
+  for (const child of children.flat()) {
+    if (child !== null && child !== undefined) made.append(child);
+  }
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") made.addEventListener(name, value);
     else if (value === true) made.setAttribute(name, "");
     else if (value !== false && value !== null && value !== undefined) made.setAttribute(name, value);
   }
-  made.append(...children.flat().filter((child) => child !== null && child !== undefined));
   return made;
 }
 
@@ -32,4 +35,7 @@ export const plural = (number, one, many = `${one}s`) => `${whole(number)} ${num
 
 export const score = (number) => (number > 0 && number < 0.0005 ? "< 0.001" : number.toFixed(3));
 
-export const signed = (number) => (number > 0 ? "+" : "") + number.toFixed(3);
+export const signed = (number) => (number < 0 ? "−" : "+") + Math.abs(number).toFixed(3);
+
+/** The largest of numbers from 0; long texts have more of them than a function takes arguments. */
+export const largest = (numbers) => numbers.reduce((most, number) => Math.max(most, number), 0);

@@ -1,12 +1,18 @@
 // Why a label has its score: its words, its place among the other labels, similar documents.
 
 import { ask, modelPath } from "./api.js";
-import { element, plural, score, signed, whole, withShare } from "./dom.js";
+import { element, largest, plural, score, signed, whole, withShare } from "./dom.js";
 import { markedText } from "./marked_text.js";
 
 const SHOWN_TERMS = 8;
 const SHOWN_NEIGHBOURS = 5;
 const SHOWN_NARROWER = 12;
+
+/** Rows that a click adds: long texts have many thousands of terms. */
+const MORE = 50;
+
+/** Stands for the classifier's bias among the terms. */
+const BIAS = "(bias)";
 
 const MEANINGS = {
   contributions: "Blue words speak for the label, underlined orange ones against it.",
@@ -53,21 +59,22 @@ function wordParts(explanation, text) {
 }
 
 function termTable(terms) {
-  const strongest = Math.max(...terms.map((term) => Math.abs(term.contribution)));
+  const words = terms.filter(({ term }) => term !== BIAS);
+  const strongest = largest(words.map(({ contribution }) => Math.abs(contribution))) || 1;
   const row = ({ term, contribution }) => {
     const side = contribution < 0 ? "fill against" : "fill";
     const bar = withShare(element("div", { class: side }), Math.abs(contribution) / strongest);
     return element("tr", {},
       element("th", { scope: "row" }, term),
       element("td", { class: "number" }, signed(contribution)),
-      element("td", { class: "wide" }, element("div", { class: "bar", "aria-hidden": "true" }, bar)));
+      // The bias is no word, and may be so strong that bars of words beside it would say nothing.
+      element("td", { class: "wide" }, term === BIAS ? null : element("div", { class: "bar", "aria-hidden": "true" }, bar)));
   };
-  const rows = terms.map(row);
-  const body = element("tbody", {}, rows.slice(0, SHOWN_TERMS));
+  const body = element("tbody", {}, terms.slice(0, SHOWN_TERMS).map(row));
   const head = element("thead", { class: "hidden" }, element("tr", {},
     ...["term", "adds", "bar"].map((name) => element("th", { scope: "col" }, name))));
   const table = element("table", {}, element("caption", { class: "hidden" }, "What the terms add"), head, body);
-  return element("div", {}, table, moreButton(rows.slice(SHOWN_TERMS), body, "term"));
+  return element("div", {}, table, moreButton(terms.slice(SHOWN_TERMS), row, body, "term"));
 }
 
 function neighbourParts(neighbours) {
@@ -80,10 +87,9 @@ function neighbourParts(neighbours) {
         share === undefined ? "" : `, share of the votes ${score(share)}`,
         ` · ${hasLabel ? "has the label" : "does not have the label"}`,
         labels.length > 0 ? ` · ${labels.join("; ")}` : ""));
-  const items = neighbours.map(item);
-  const list = element("ul", { class: "neighbours" }, items.slice(0, SHOWN_NEIGHBOURS));
+  const list = element("ul", { class: "neighbours" }, neighbours.slice(0, SHOWN_NEIGHBOURS).map(item));
   return [element("h3", {}, "Similar training documents"), list,
-    moreButton(items.slice(SHOWN_NEIGHBOURS), list, "document")].filter(Boolean);
+    moreButton(neighbours.slice(SHOWN_NEIGHBOURS), item, list, "document")].filter(Boolean);
 }
 
 function placeParts({ label, key, alternatives = [], train_count: count, broader, narrower }) {
@@ -108,16 +114,18 @@ function narrowerLine(narrower) {
   return element("li", {}, rest > 0 ? `${shown} · and ${whole(rest)} more` : shown);
 }
 
-/** Shows the rest of a list when it is wanted. */
-function moreButton(rest, list, noun) {
+/** Shows the rest of a list, a part with each click. */
+function moreButton(rest, item, list, noun) {
   if (rest.length === 0) return null;
-  const button = element("button", { type: "button", class: "quiet" }, `Show ${plural(rest.length, `more ${noun}`)}`);
+  const count = Math.min(rest.length, MORE);
+  const button = element("button", { type: "button", class: "quiet" }, `Show ${plural(count, `more ${noun}`)}`);
   button.addEventListener("click", () => {
-    list.append(...rest);
+    list.append(...rest.slice(0, count).map(item));
+    const next = moreButton(rest.slice(count), item, list, noun);
+    button.replaceWith(...(next ? [next] : []));
     // The button goes, so the keyboard needs another place to go on from.
     list.tabIndex = -1;
-    list.focus();
-    button.remove();
+    (next || list).focus();
   });
   return button;
 }

@@ -9,7 +9,7 @@ const TYPING_MS = 200;
 /** A field with the labels that fit what is typed. */
 export class LabelSearch {
   constructor(modelId, onChoice) {
-    Object.assign(this, { modelId, onChoice, controller: null, timer: 0 });
+    Object.assign(this, { modelId, onChoice, controller: null, timer: 0, shownFor: "" });
     const id = freshId("search");
     this.input = element("input", { id, type: "search", autocomplete: "off", maxlength: "200" });
     this.state = element("p", { class: "note", role: "status" });
@@ -54,6 +54,7 @@ export class LabelSearch {
   }
 
   show(wanted, { total, offset, labels }) {
+    this.shownFor = wanted;
     const items = labels.map((label) => this.item(label));
     if (offset === 0) this.list.replaceChildren(...items);
     else this.list.append(...items);
@@ -86,7 +87,8 @@ export class LabelSearch {
     if (step) {
       stops[stops.indexOf(event.target) + step]?.focus();
     } else if (event.key === "Enter" && event.target === this.input) {
-      this.list.querySelector("button")?.click();
+      // What is shown may still be for what was typed before.
+      if (this.shownFor === this.input.value.trim()) this.list.querySelector("button")?.click();
     } else if (event.key === "Escape") {
       this.input.value = "";
       this.clear();

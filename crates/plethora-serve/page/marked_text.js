@@ -1,6 +1,6 @@
 // A text with the places marked that speak for a label or against it.
 
-import { element, signed, withShare } from "./dom.js";
+import { element, largest, signed, withShare } from "./dom.js";
 
 /**
  * Cuts a text where spans begin and end. Spans count Unicode characters; weights add up where they
@@ -31,7 +31,7 @@ export function segments(text, spans) {
 /** The marked text, which scrolls where it is long. */
 export function markedText(text, spans) {
   const cut = segments(text, spans);
-  const strongest = Math.max(...cut.map(({ weight }) => Math.abs(weight)));
+  const strongest = largest(cut.map(({ weight }) => Math.abs(weight)));
   const parts = cut.map(({ text: part, weight }) => {
     if (weight === 0) return part;
     const side = weight > 0 ? "for" : "against";

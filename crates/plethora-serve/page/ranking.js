@@ -41,7 +41,7 @@ export class Ranking {
     const places = new Map(other.predictions.map(({ key }, index) => [key, index + 1]));
     for (const row of this.list.children) {
       const place = places.get(row.dataset.key);
-      const note = place ? `${other.model.id}: ${whole(place)}` : `not in ${other.model.id}`;
+      const note = place ? `${other.model.id}: ${whole(place)}` : `${other.model.id}: not in the first ${whole(places.size)}`;
       row.querySelector(".other").textContent = note;
       row.classList.toggle("alone", !place);
     }
@@ -87,7 +87,8 @@ export class Ranking {
     const isOpen = panel.hidden;
     panel.hidden = !isOpen;
     name.setAttribute("aria-expanded", String(isOpen));
-    if (isOpen) explain(panel, this.model.id, prediction, this.text);
+    const isExplained = panel.hasChildNodes() && !panel.querySelector(".problem");
+    if (isOpen && !isExplained) explain(panel, this.model.id, prediction, this.text);
   }
 
   /** Arrows go from label to label; a letter judges; Escape closes. */

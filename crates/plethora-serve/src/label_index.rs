@@ -194,4 +194,22 @@ mod tests {
         assert_eq!(found("tide", usize::MAX, usize::MAX), (6, vec![]));
         assert_eq!(found("tide", 0, 0), (6, vec![]));
     }
+
+    #[test]
+    fn a_million_labels_are_few() {
+        let label = |number: u32| Label {
+            key: format!("K{number:07}"),
+            name: format!("Subject {number} of the sea"),
+            ..Label::default()
+        };
+        let labels: Vec<Label> = (0..1_000_000).map(label).collect();
+        let space = LabelSpace::new(labels, vec![1; 1_000_000]);
+        let index = LabelIndex::new(&space);
+        let search = |wanted| index.search(wanted, space.train_counts(), 10, 3);
+        let found = search("SEA");
+        assert_eq!(found.total, 1_000_000);
+        assert_eq!(found.labels, [LabelId(10), LabelId(11), LabelId(12)]);
+        assert_eq!(search("subject 99999").total, 11);
+        assert_eq!(search("k0999999").total, 1);
+    }
 }

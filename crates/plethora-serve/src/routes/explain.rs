@@ -26,6 +26,7 @@ const MAX_LABELS: usize = 50;
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExplainRequest {
     /// The text.
+    #[schema(min_length = 1)]
     text: String,
     /// Keys of the labels, or names that only one label has; the best labels if not given.
     #[serde(default)]

@@ -8,8 +8,7 @@ use axum::routing::get;
 use crate::app::SharedApp;
 
 /// Only what the page brings along may run, and it may talk to this server alone.
-const POLICY: &str =
-    "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const POLICY: &str = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const HTML: &str = "text/html; charset=utf-8";
 const CSS: &str = "text/css; charset=utf-8";

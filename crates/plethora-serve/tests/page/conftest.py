@@ -23,7 +23,7 @@ def address(feedback_file):
 
 @pytest.fixture(scope="session")
 def models():
-    return [Path(folder.split("=")[-1]).name if "=" not in folder else folder.split("=")[0] for folder in served.MODELS]
+    return [source.split("=")[0] if "=" in source else Path(source).name for source in served.MODELS]
 
 
 @pytest.fixture(scope="session")

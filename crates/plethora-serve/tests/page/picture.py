@@ -12,14 +12,16 @@ from playwright.sync_api import expect, sync_playwright
 
 import served
 
-TEXT = """Glaciers of Patagonia: maps, rivers and place names
-This survey deals with glaciers and with the rivers that they feed. Many place names of the region come from \
-travellers of the 19th century, whose diaries and maps are reproduced. A chapter on mushrooms and mosses at the \
-edge of the ice closes the book."""
+# A document of the generated catalogue that no model is trained on.
+TEXT = """Bryologists and their sphagnum in Virginian accounts
+A bibliography about bryologists, their training and their disputes. This bibliography has been long awaited. The \
+author translates many Virginian documents for the first time. Contemporary descriptions of peat are quoted at \
+length. Parallels from Morocco are mentioned but not pursued. A glossary helps with difficult words. The evidence \
+comes mainly from capsules and tufts. The preface thanks many friends and colleagues."""
 
 
 def take(browser, address, scheme, path):
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme=scheme)
+    context = browser.new_context(viewport={"width": 1280, "height": 1200}, color_scheme=scheme)
     served.page_from_folder(context, address)
     page = context.new_page()
     page.goto(address + "/")
@@ -38,7 +40,7 @@ def take(browser, address, scheme, path):
     rankings.last.locator(".wrong").last.click()
     page.mouse.move(0, 0)
     page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
-    page.screenshot(path=path, full_page=True)
+    page.screenshot(path=path)
     context.close()
 
 

@@ -15,8 +15,9 @@ from playwright.sync_api import expect
 
 import served
 
-# Words of the generated catalogue, a character of two UTF-16 units, and markup that must stay text.
-TEXT = "Place names of Virginia 𝔘 in maps\nRivers & <b>harbours</b>, a history of place names"
+# A character of two UTF-16 units, words of the generated catalogue, and markup that must stay text.
+TEXT = "𝔘 Place names of Virginia in maps\nRivers & <b>harbours</b>, a history of place names"
+LONG_WORD = "Donaudampfschifffahrt" * 20
 
 
 def rank(page, text=TEXT, model=None, other=None):
@@ -136,8 +137,18 @@ def test_two_models_stand_side_by_side(page, models):
     places = {row.get_attribute("data-key"): place for place, row in enumerate(rows(page, models[1]).all(), 1)}
     for row in rows(page, models[0]).all():
         place = places.get(row.get_attribute("data-key"))
-        expected = f"{models[1]}: {place}" if place else f"not in {models[1]}"
+        expected = f"{models[1]}: {place}" if place else f"{models[1]}: not in the first 10"
         expect(row.locator(".other")).to_have_text(expected)
+
+
+def test_long_texts_are_marked_too(page, models):
+    words = " ".join(f"tides{number} rivers" for number in range(60_000))
+    rank(page, text=words, model=models[0])
+    first = rows(page, models[0]).first
+    first.locator(".name").click()
+    expect(first.locator("mark")).to_have_count(60_000, timeout=30_000)
+    assert first.locator(".text").evaluate("(one) => one.textContent") == words
+    assert first.locator("tbody tr").count() <= 8
 
 
 def test_feedback_is_stored(page, models, lines):
@@ -247,7 +258,15 @@ def test_the_keyboard_is_enough(page, models, lines):
 def test_a_phone_shows_everything_without_scrolling_sideways(open_page, address, models):
     page = open_page(address, viewport={"width": 400, "height": 800}, has_touch=True, is_mobile=True)
     assert is_within_window(page)
-    rank(page, text=TEXT + " " + "Donaudampfschifffahrt" * 20, model=models[0], other=models[1])
+
+    def with_long_name(route):
+        answer = route.fetch()
+        body = answer.json()
+        body["results"][0]["predictions"][1]["label"] = LONG_WORD
+        route.fulfill(response=answer, json=body)
+
+    page.route("**/predict", with_long_name)
+    rank(page, text=TEXT + " " + LONG_WORD, model=models[0], other=models[1])
     for model in models[:2]:
         expect(rows(page, model)).to_have_count(10)
         rows(page, model).first.locator(".name").tap()
