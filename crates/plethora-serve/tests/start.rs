@@ -111,7 +111,7 @@ fn what_cannot_work_is_said_before_listening() {
     let mut blank = config();
     blank.api_key = Some(" ".into());
     assert_eq!(
-        message(blank, &[small.clone()]),
+        message(blank, std::slice::from_ref(&small)),
         "api_key: expected a key, found none"
     );
     let mut no_tls = config();
@@ -119,7 +119,7 @@ fn what_cannot_work_is_said_before_listening() {
         certificate: small_model().join("README.md"),
         key: small_model().join("README.md"),
     });
-    let found = message(no_tls, &[small.clone()]);
+    let found = message(no_tls, std::slice::from_ref(&small));
     assert!(found.contains("expected certificates in PEM"), "{found}");
     let (server, _client) = start(&config());
     let mut taken = config();
