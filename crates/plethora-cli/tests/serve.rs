@@ -99,9 +99,10 @@ fn post(address: &str, path: &str, body: &Value) -> (u16, String) {
     (status, body.to_owned())
 }
 
-/// What `predict` says of the lines of a file, and what the server says of them in several requests at
-/// once.
-fn assert_equal(desk: &Desk, model: &str, file: &str, top_k: &str) {
+/// Compares what `predict` says of the lines of a file with what the server says of them in several
+/// requests at once.
+fn assert_equal(desk: &Desk, model: &str, file: &str, tolerance: f64) {
+    let top_k = "7";
     let lines = desk.succeed(&["predict", model, file, "--text-field", "text", "-k", top_k]);
     let expected: Vec<Value> = lines
         .lines()
@@ -124,18 +125,31 @@ fn assert_equal(desk: &Desk, model: &str, file: &str, top_k: &str) {
                 let answer: Value = serde_json::from_str(&answer).unwrap();
                 for (result, expected) in answer["results"].as_array().unwrap().iter().zip(expected)
                 {
-                    assert_eq!(result["predictions"], expected["predictions"]);
+                    assert_close(result, expected, tolerance);
                 }
             });
         }
     });
 }
 
+fn assert_close(found: &Value, expected: &Value, tolerance: f64) {
+    let ranking = |value: &Value| value["predictions"].as_array().unwrap().clone();
+    let (found, expected) = (ranking(found), ranking(expected));
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(&expected) {
+        let [score, other] = [found, expected].map(|label| label["score"].as_f64().unwrap());
+        assert!((score - other).abs() <= tolerance, "{found} {expected}");
+        if tolerance == 0.0 {
+            assert_eq!(found, expected);
+        }
+    }
+}
+
 #[test]
 fn answers_are_those_of_predict() {
     let desk = Desk::empty();
     fs::copy(TEXTS, desk.file("texts.jsonl")).unwrap();
-    assert_equal(&desk, MODEL, "texts.jsonl", "7");
+    assert_equal(&desk, MODEL, "texts.jsonl", 0.0);
 }
 
 #[cfg(feature = "torch")]
@@ -147,7 +161,8 @@ fn answers_of_networks_are_those_of_predict() {
     let documents = desk.read("documents.jsonl");
     let few: Vec<&str> = documents.lines().take(24).collect();
     desk.write("few.jsonl", &few.join("\n"));
-    assert_equal(&desk, "model", "few.jsonl", "5");
+    // Which documents are ranked together shows in the last bits, in `predict` too.
+    assert_equal(&desk, "model", "few.jsonl", 1e-5);
 }
 
 #[test]

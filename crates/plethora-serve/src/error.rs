@@ -42,10 +42,10 @@ impl Error {
     }
 
     /// A certificate or key that cannot be used.
-    pub(crate) fn tls(path: &Path, message: impl ToString) -> Self {
+    pub(crate) fn tls(path: &Path, message: impl Into<String>) -> Self {
         Self::Tls {
             path: path.to_owned(),
-            message: message.to_string(),
+            message: message.into(),
         }
     }
 }

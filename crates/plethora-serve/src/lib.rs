@@ -9,7 +9,7 @@
 //!
 //! # fn main() -> plethora_serve::Result<()> {
 //! let models = [ModelSource::parse("books=models/books")?];
-//! let server = Server::start(ServeConfig::default(), &models)?;
+//! let server = Server::start(&ServeConfig::default(), &models)?;
 //! println!("http://{}", server.address());
 //! server.stop();
 //! # Ok(())

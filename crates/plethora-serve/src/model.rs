@@ -1,5 +1,6 @@
 //! One version of a model that is being served.
 
+use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -91,7 +92,11 @@ pub(crate) fn manifest_sha256(folder: &Path) -> Result<String> {
         _ => Error::read(&path)(error),
     })?;
     let digest = Sha256::digest(&bytes);
-    Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(digest.iter().fold(String::new(), |mut hex, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    }))
 }
 
 /// Seconds since 1970.

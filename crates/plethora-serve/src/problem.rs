@@ -1,5 +1,5 @@
 //! What clients are told when something is wrong: one body that satisfies clients of problem+json,
-//! Annif, TEI and KServe alike.
+//! Annif, TEI and `KServe` alike.
 
 use std::time::Duration;
 

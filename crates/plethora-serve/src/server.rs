@@ -39,8 +39,8 @@ impl Server {
     ///
     /// # Errors
     /// If a model cannot be opened, a setting cannot work, or the address cannot be listened on.
-    pub fn start(config: ServeConfig, models: &[ModelSource]) -> Result<Self> {
-        let app = Arc::new(App::open(&config, models)?);
+    pub fn start(config: &ServeConfig, models: &[ModelSource]) -> Result<Self> {
+        let app = Arc::new(App::open(config, models)?);
         let acceptor = config.tls.as_ref().map(tls::acceptor).transpose()?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()

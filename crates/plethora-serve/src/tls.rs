@@ -24,7 +24,7 @@ pub(crate) fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .map_err(|error| Error::tls(&files.certificate, error))?
+        .map_err(|error| Error::tls(&files.certificate, error.to_string()))?
         .with_no_client_auth()
         .with_single_cert(chain, key)
         .map_err(|error| Error::tls(&files.certificate, format!("does not work: {error}")))?;

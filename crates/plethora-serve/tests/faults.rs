@@ -33,7 +33,7 @@ fn roomy() -> plethora_serve::ServeConfig {
 
 #[test]
 fn clients_that_go_away_leave_nothing_behind() {
-    let (_server, client) = start(roomy());
+    let (_server, client) = start(&roomy());
     let body = long_work().to_string();
     let head = client.head(
         "POST",
@@ -63,7 +63,7 @@ fn clients_that_go_away_leave_nothing_behind() {
 #[test]
 fn a_byte_a_second_is_too_slow() {
     let config = limited(|limits| limits.read_timeout = Duration::from_millis(600));
-    let (_server, client) = start(config);
+    let (_server, client) = start(&config);
     let start = Instant::now();
     let mut stream = client.connect();
     let more = format!("Content-Type: {JSON}\r\nContent-Length: 1000\r\n");
@@ -93,7 +93,7 @@ fn a_byte_a_second_is_too_slow() {
 
 #[test]
 fn a_body_that_is_too_large_is_refused_before_it_is_read() {
-    let (_server, client) = start(config());
+    let (_server, client) = start(&config());
     let more = format!(
         "Content-Type: {JSON}\r\nContent-Length: {}\r\n",
         1_u64 << 30
@@ -108,9 +108,9 @@ fn a_body_that_is_too_large_is_refused_before_it_is_read() {
         .unwrap();
     let mut writer = stream.try_clone().unwrap();
     let flood = thread::spawn(move || {
-        let chunk = [b"10000\r\n".as_slice(), &[b' '; 0x10000], b"\r\n"].concat();
+        let chunk = format!("10000\r\n{}\r\n", " ".repeat(0x10000));
         let mut sent = 0_u64;
-        while sent < 1 << 30 && writer.write_all(&chunk).is_ok() {
+        while sent < 1 << 30 && writer.write_all(chunk.as_bytes()).is_ok() {
             sent += 0x10000;
         }
         sent
@@ -125,7 +125,7 @@ fn a_body_that_is_too_large_is_refused_before_it_is_read() {
 
 #[test]
 fn what_is_no_text_or_no_json_is_unreadable() {
-    let (_server, client) = start(config());
+    let (_server, client) = start(&config());
     let send = |body: &[u8]| client.post_bytes(PREDICT, JSON, body);
     let detail = send(b"{\"documents\": [\"\xff\xfe\"]}").problem(400);
     assert!(detail.contains("found other bytes at byte 16"), "{detail}");
@@ -154,7 +154,7 @@ fn what_is_no_text_or_no_json_is_unreadable() {
 
 #[test]
 fn too_many_documents_are_refused() {
-    let (_server, client) = start(config());
+    let (_server, client) = start(&config());
     let body = json!({"documents": vec!["a"; 10_000]});
     let detail = client.predict(&body).problem(413);
     assert_eq!(detail, "expected at most 1000 documents, found 10000");
@@ -166,7 +166,7 @@ fn beyond_the_bound_of_the_queue_clients_are_sent_away() {
     let mut config = roomy();
     config.limits.max_queue_documents = 1;
     config.limits.max_batch_documents = 1;
-    let (_server, client) = start(config);
+    let (_server, client) = start(&config);
     thread::scope(|scope| {
         let busy = scope.spawn(|| client.predict(&long_work()).status);
         // Once a batch has begun the queue is empty again, and has room for one.
@@ -202,7 +202,7 @@ fn beyond_the_bound_of_the_queue_clients_are_sent_away() {
 fn answers_that_take_too_long_are_given_up() {
     let mut config = roomy();
     config.limits.request_timeout = Duration::from_millis(5);
-    let (_server, client) = start(config);
+    let (_server, client) = start(&config);
     let answer = client.predict(&long_work());
     let detail = answer.problem(503);
     assert_eq!(detail, "the model did not answer in time");
@@ -212,7 +212,7 @@ fn answers_that_take_too_long_are_given_up() {
 fn without_the_key_only_probes_page_and_description_answer() {
     let mut config = config();
     config.api_key = Some("sesame".into());
-    let (_server, client) = start(config);
+    let (_server, client) = start(&config);
     for path in [
         "/",
         "/health",
@@ -250,7 +250,7 @@ fn without_the_key_only_probes_page_and_description_answer() {
 fn requests_in_flight_finish_when_the_server_stops() {
     let mut config = roomy();
     config.limits.max_queue_documents = 4000;
-    let (server, client) = start(config);
+    let (server, client) = start(&config);
     let busy: Vec<_> = (0..4)
         .map(|_| {
             let client = client.clone();

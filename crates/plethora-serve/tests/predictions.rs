@@ -46,7 +46,7 @@ fn shown(predictor: &Predictor, ranking: &[ScoredLabel]) -> Value {
 #[test]
 fn an_answer_is_what_the_predictor_says() {
     let predictor = Predictor::open(&small_model()).unwrap();
-    let (_server, client) = start(config());
+    let (_server, client) = start(&config());
     let texts = texts();
     let documents: Vec<Value> = vec![
         json!({"id": "a", "text": texts[0], "metadata": {"year": 1900}}),
@@ -81,7 +81,7 @@ fn many_clients_at_once_get_the_answers_of_each_alone() {
         limits.max_batch_documents = 7;
         limits.batch_wait = std::time::Duration::from_millis(20);
     });
-    let (_server, client) = start_with(config, &[source("three", &target)]);
+    let (_server, client) = start_with(&config, &[source("three", &target)]);
     let texts: Vec<&str> = documents.iter().filter_map(Document::text).collect();
     thread::scope(|scope| {
         for (index, pair) in texts.chunks(2).take(40).enumerate() {
@@ -105,7 +105,7 @@ fn many_clients_at_once_get_the_answers_of_each_alone() {
 #[test]
 fn filters_come_before_the_number_of_labels() {
     let predictor = Predictor::open(&small_model()).unwrap();
-    let (_server, client) = start(config());
+    let (_server, client) = start(&config());
     let text = &texts()[0];
     let all = ranked(&predictor, text, 60);
     let key = |scored: &ScoredLabel| predictor.labels().label(scored.label).key.clone();
@@ -128,7 +128,7 @@ fn filters_come_before_the_number_of_labels() {
 #[test]
 fn thresholds_cut_and_nonsense_is_refused() {
     let predictor = Predictor::open(&small_model()).unwrap();
-    let (_server, client) = start(config());
+    let (_server, client) = start(&config());
     let text = &texts()[0];
     let all = ranked(&predictor, text, 10);
     let body = json!({"documents": [text], "threshold": all[2].score, "scores": "raw"});
@@ -176,7 +176,7 @@ fn thresholds_cut_and_nonsense_is_refused() {
 #[test]
 fn explanations_are_those_of_the_predictor() {
     let predictor = Predictor::open(&small_model()).unwrap();
-    let (_server, client) = start(config());
+    let (_server, client) = start(&config());
     let text = format!("Ünïcödé {}", texts()[0]);
     let path = "/v1/models/small/explain";
     let best = ranked(&predictor, &text, 2);

@@ -1,4 +1,4 @@
-//! What clients of Annif, TEI, KServe and Prometheus find, and what everybody finds: models, labels,
+//! What clients of Annif, TEI, `KServe` and Prometheus find, and what everybody finds: models, labels,
 //! probes, the description and the page.
 
 #![expect(clippy::unwrap_used, reason = "tests stop where something is wrong")]
@@ -12,7 +12,7 @@ const FORM: &str = "application/x-www-form-urlencoded";
 
 #[test]
 fn annif_clients_are_answered() {
-    let (_server, client) = start(config());
+    let (_server, client) = start(&config());
     assert_eq!(client.get("/v1/").json()["title"], "Plethora");
     let project = client.get("/v1/projects/small").json();
     assert_eq!(project["project_id"], "small");
@@ -59,7 +59,7 @@ fn annif_clients_are_answered() {
 
 #[test]
 fn tei_clients_are_answered() {
-    let (_server, client) = start(config());
+    let (_server, client) = start(&config());
     let text = &texts()[0];
     let own = client
         .predict(&json!({"documents": [text], "top_k": 2}))
@@ -87,7 +87,7 @@ fn tei_clients_are_answered() {
 
 #[test]
 fn kserve_clients_are_answered() {
-    let (_server, client) = start(config());
+    let (_server, client) = start(&config());
     assert_eq!(client.get("/v2").json()["name"], "plethora");
     assert_eq!(client.get("/v2/health/live").json(), json!({"live": true}));
     assert_eq!(
@@ -144,7 +144,7 @@ fn kserve_clients_are_answered() {
 
 #[test]
 fn short_rows_of_a_tensor_are_filled() {
-    let (_server, client) = start(config());
+    let (_server, client) = start(&config());
     let texts = texts();
     let body = json!({"parameters": {"top_k": 5, "threshold": 0.1}, "inputs": [
         {"name": "text", "shape": [2], "datatype": "BYTES", "data": [texts[0], texts[1]]}]});
@@ -159,7 +159,7 @@ fn short_rows_of_a_tensor_are_filled() {
 #[test]
 fn models_are_listed_and_named() {
     let models = [source("one", &small_model()), source("two", &small_model())];
-    let (_server, client) = start_with(config(), &models);
+    let (_server, client) = start_with(&config(), &models);
     let list = client.get("/v1/models").json();
     let ids: Vec<&str> = (list["models"].as_array().unwrap().iter())
         .map(|model| model["id"].as_str().unwrap())
@@ -176,7 +176,7 @@ fn models_are_listed_and_named() {
 
 #[test]
 fn labels_are_found_page_by_page_with_their_place() {
-    let (_server, client) = start(config());
+    let (_server, client) = start(&config());
     let search = |query: &str| client.get(&format!("/v1/models/small/labels{query}"));
     let all = search("?limit=1000").json();
     assert_eq!(all["total"], 60);
@@ -218,7 +218,7 @@ fn labels_are_found_page_by_page_with_their_place() {
 
 #[test]
 fn probes_counts_description_and_page_are_there() {
-    let (_server, client) = start(config());
+    let (_server, client) = start(&config());
     for path in ["/health", "/health/live", "/health/ready"] {
         assert_eq!(client.get(path).json(), json!({"status": "ok"}));
     }

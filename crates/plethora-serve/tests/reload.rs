@@ -40,7 +40,7 @@ fn a_new_version_is_taken_up_and_a_damaged_one_is_not() {
     copy(&small_model(), &served);
     let mut config = config();
     config.reload_interval = Duration::from_millis(50);
-    let (_server, client) = start_with(config, &[source("m", &served)]);
+    let (_server, client) = start_with(&config, &[source("m", &served)]);
     let first = info(&client);
     let is_done = AtomicBool::new(false);
     thread::scope(|scope| {

@@ -20,7 +20,7 @@ fn feedback_is_kept_in_lines_that_training_reads() {
     std::fs::write(&path, "{\"text\": \"old\", \"labels\": []}\n").unwrap();
     let mut config = config();
     config.feedback = Some(path.clone());
-    let (_server, client) = start(config);
+    let (_server, client) = start(&config);
     assert_eq!(
         client.get("/v1/models/small").json()["takes_feedback"],
         true
@@ -58,7 +58,7 @@ fn feedback_is_kept_in_lines_that_training_reads() {
 
 #[test]
 fn without_a_file_no_feedback_is_taken() {
-    let (_server, client) = start(config());
+    let (_server, client) = start(&config());
     let body = json!({"text": "Tides", "right": ["C1"]});
     client.post("/v1/models/small/feedback", &body).problem(404);
 }
@@ -75,7 +75,7 @@ fn connections_can_be_encrypted() {
     std::fs::write(&files.key, made.signing_key.serialize_pem()).unwrap();
     let mut config = config();
     config.tls = Some(files);
-    let (_server, client) = start(config);
+    let (_server, client) = start(&config);
     let mut roots = rustls::RootCertStore::empty();
     roots.add(made.cert.der().clone()).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -103,7 +103,7 @@ fn connections_can_be_encrypted() {
 fn what_cannot_work_is_said_before_listening() {
     let desk = tempfile::tempdir().unwrap();
     let small = source("small", &small_model());
-    let message = |config, models: &[_]| Server::start(config, models).unwrap_err().to_string();
+    let message = |config, models: &[_]| Server::start(&config, models).unwrap_err().to_string();
     let missing = source("m", &desk.path().join("missing"));
     assert!(message(config(), &[missing]).contains("missing"));
     let twice = message(config(), &[small.clone(), small.clone()]);
@@ -111,7 +111,7 @@ fn what_cannot_work_is_said_before_listening() {
     let mut blank = config();
     blank.api_key = Some(" ".into());
     assert_eq!(
-        message(blank, &[small.clone()]),
+        message(blank, std::slice::from_ref(&small)),
         "api_key: expected a key, found none"
     );
     let mut no_tls = config();
@@ -119,9 +119,9 @@ fn what_cannot_work_is_said_before_listening() {
         certificate: small_model().join("README.md"),
         key: small_model().join("README.md"),
     });
-    let found = message(no_tls, &[small.clone()]);
+    let found = message(no_tls, std::slice::from_ref(&small));
     assert!(found.contains("expected certificates in PEM"), "{found}");
-    let (server, _client) = start(config());
+    let (server, _client) = start(&config());
     let mut taken = config();
     taken.address = server.address();
     assert!(message(taken, &[small]).contains("cannot listen"));

@@ -29,6 +29,7 @@ finish. Logs are on standard error and never hold texts.";
 const ABORTED: i32 = 1;
 
 /// Serve models over HTTP: predictions, explanations, label search, and a page
+#[expect(clippy::doc_markdown, reason = "backticks would show in the help")]
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ServeArgs {
@@ -138,7 +139,7 @@ impl ServeArgs {
         } else {
             "http"
         };
-        let server = Server::start(config, &models).map_err(told)?;
+        let server = Server::start(&config, &models).map_err(told)?;
         results::print(&format!("{scheme}://{}\n", server.address()))?;
         // It fails where nothing can send any more, which is a reason to stop as well.
         let _ = stop.recv();

@@ -30,6 +30,7 @@ pub(crate) struct ProjectList {
 }
 
 /// A model as a project.
+#[expect(clippy::struct_field_names, reason = "the names are Annif's")]
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Project {
     /// Id of the model.

@@ -97,6 +97,10 @@ pub(crate) struct Span {
 }
 
 /// A term and what it adds to the classifier of a label.
+#[expect(
+    clippy::struct_field_names,
+    reason = "the names are those of `explain`"
+)]
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Term {
     /// The term, or `(bias)`.

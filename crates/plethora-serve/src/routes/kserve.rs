@@ -1,4 +1,4 @@
-//! The second protocol of KServe: texts as BYTES in, labels as BYTES and scores as FP32 out.
+//! The second protocol of `KServe`: texts as BYTES in, labels as BYTES and scores as FP32 out.
 
 use axum::Json;
 use axum::extract::{Request, State};

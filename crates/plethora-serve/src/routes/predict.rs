@@ -107,7 +107,7 @@ pub(crate) struct Prediction {
 }
 
 impl Prediction {
-    fn new(scored: &ScoredLabel, labels: &LabelSpace) -> Self {
+    fn new(scored: ScoredLabel, labels: &LabelSpace) -> Self {
         let label = labels.label(scored.label);
         Self {
             label: label.name.clone(),
@@ -169,7 +169,7 @@ pub(super) async fn predict(
     let result = |(id, ranking): (String, Vec<ScoredLabel>)| DocumentResult {
         id,
         predictions: (ranking.iter())
-            .map(|scored| Prediction::new(scored, &model.labels))
+            .map(|&scored| Prediction::new(scored, &model.labels))
             .collect(),
     };
     Ok(Json(PredictResponse {

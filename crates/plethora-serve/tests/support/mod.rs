@@ -55,12 +55,12 @@ pub(crate) fn source(id: &str, path: &Path) -> ModelSource {
 }
 
 /// A server of the small model, as `small`.
-pub(crate) fn start(config: ServeConfig) -> (Server, Client) {
+pub(crate) fn start(config: &ServeConfig) -> (Server, Client) {
     start_with(config, &[source("small", &small_model())])
 }
 
 /// A server of these models.
-pub(crate) fn start_with(config: ServeConfig, models: &[ModelSource]) -> (Server, Client) {
+pub(crate) fn start_with(config: &ServeConfig, models: &[ModelSource]) -> (Server, Client) {
     let server = Server::start(config, models).unwrap();
     let client = Client::new(server.address());
     (server, client)
