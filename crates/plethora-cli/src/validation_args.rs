@@ -33,10 +33,10 @@ impl ValidationArgs {
         let Some(path) = &self.valid else {
             return Ok(None);
         };
-        let valid = Corpus {
-            path: path.clone(),
-            options: input.to_second_options(&self.valid_where, self.valid_labels_file.as_deref()),
-        };
+        let valid = Corpus::of_file(
+            path.clone(),
+            input.to_second_options(&self.valid_where, self.valid_labels_file.as_deref()),
+        );
         check_stdin(&[&data.path, &valid.path])?;
         if valid.path == data.path && valid.options.filters == data.options.filters {
             return Err(UsageError::new(

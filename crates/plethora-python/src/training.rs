@@ -46,6 +46,7 @@ pub(crate) fn train(
         config: Request::parse(request)?.resolve()?,
         device: settings::device(&run.device)?,
         piece_cache: folders::pieces(),
+        epoch_share: 1.0,
         replaces: run.overwrite,
         resumes: run.resume,
     };

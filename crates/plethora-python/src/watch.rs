@@ -87,7 +87,7 @@ pub(crate) fn watch<T: Send>(
     let (events, receiver) = channel();
     let shared = Arc::new(Shared::default());
     let done = events.clone();
-    let session = Session::new(Box::new(WatchedProgress {
+    let session = Session::new(Arc::new(WatchedProgress {
         events,
         shared: Arc::clone(&shared),
     }));

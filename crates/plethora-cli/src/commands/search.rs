@@ -168,10 +168,7 @@ impl SearchArgs {
         let mut config = self.settings.resolve()?;
         config.set_precision(self.device.dtype);
         let space = SearchSpace::new(config.clone(), self.ranges.as_ref(), &self.range)?;
-        let data = Corpus {
-            path: self.data.clone(),
-            options: self.input.to_options(),
-        };
+        let data = Corpus::of_file(self.data.clone(), self.input.to_options());
         let valid = self.validation.corpus(&data, &self.input)?;
         if valid
             .as_ref()

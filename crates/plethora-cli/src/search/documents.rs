@@ -184,10 +184,7 @@ mod tests {
     use super::*;
 
     fn corpus(path: &Path) -> Corpus {
-        Corpus {
-            path: path.to_owned(),
-            options: ReadOptions::default(),
-        }
+        Corpus::of_file(path.to_owned(), ReadOptions::default())
     }
 
     fn ids(corpus: &Corpus) -> Vec<String> {

@@ -9,7 +9,9 @@ use serde_json::Value;
 use super::default_ranges::default_ranges;
 use super::range::Range;
 use crate::failure::UsageError;
-use crate::settings::{AssignedValue, Assignment, SettingTable, SystemConfig, config_file};
+use crate::settings::{
+    AssignedValue, Assignment, SettingTable, SystemConfig, parse_config, read_config,
+};
 
 /// Settings that no search varies, and why.
 const FIXED: [(&str, &str); 2] = [
@@ -42,7 +44,7 @@ impl SearchSpace {
         texts: &[String],
     ) -> anyhow::Result<Self> {
         let mut assignments = match file {
-            Some(path) => config_file::read(path)?,
+            Some(path) => read_config(path)?,
             None if texts.is_empty() => recipe_ranges(base.system())?,
             None => Vec::new(),
         };
@@ -115,7 +117,7 @@ fn recipe_ranges(system: &str) -> Result<Vec<Assignment>, UsageError> {
             "{system} has no ranges of its own; --range or --ranges says what to search"
         ))
     })?;
-    config_file::parse(Path::new(&format!("ranges of {system}")), text)
+    parse_config(Path::new(&format!("ranges of {system}")), text)
 }
 
 fn range_of(assignment: &Assignment, table: &SettingTable) -> Result<Range, UsageError> {

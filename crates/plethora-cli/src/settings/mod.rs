@@ -5,7 +5,7 @@ mod resolution_tests;
 mod settings_args;
 
 pub(crate) use plethora_train::settings::{
-    AssignedValue, Assignment, DEFAULT_SYSTEM, Kind, SettingTable, SystemConfig, nearest, read_config, recipe,
-    recipes, systems,
+    AssignedValue, Assignment, DEFAULT_SYSTEM, Kind, SettingTable, SystemConfig, nearest,
+    parse_config, read_config, recipe, recipes, systems,
 };
 pub(crate) use settings_args::SettingsArgs;

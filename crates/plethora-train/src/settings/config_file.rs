@@ -20,7 +20,7 @@ pub fn read(path: &Path) -> Result<Vec<Assignment>, UsageError> {
 }
 
 /// All settings of a text; messages call it `path`.
-pub(crate) fn parse(path: &Path, text: &str) -> Result<Vec<Assignment>, UsageError> {
+pub fn parse(path: &Path, text: &str) -> Result<Vec<Assignment>, UsageError> {
     let mut assignments = Vec::new();
     if text.trim_start().starts_with('{') {
         let value = parse_json(path, text)?;

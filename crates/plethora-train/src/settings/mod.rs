@@ -14,7 +14,7 @@ mod system_config;
 mod usage_error;
 
 pub use assignment::{AssignedValue, Assignment};
-pub use config_file::read as read_config;
+pub use config_file::{parse as parse_config, read as read_config};
 pub use kind::Kind;
 pub use recipes::{DEFAULT_SYSTEM, preset_help, recipe, recipes, systems};
 pub use resolution::{SYSTEM, Step, apply};

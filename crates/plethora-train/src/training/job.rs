@@ -87,7 +87,7 @@ impl TrainingJob {
 
     /// Trains and measures to see how good the settings are. The model is forgotten, unless `keep`
     /// gives a place for one with these metrics.
-    pub(crate) fn try_out(
+    pub fn try_out(
         &self,
         evaluation: &EvaluationConfig,
         session: &Session,
@@ -107,7 +107,7 @@ impl TrainingJob {
     }
 
     /// Finds what is missing before hours are spent on the rest.
-    pub(crate) fn check(&self) -> Result<()> {
+    pub fn check(&self) -> Result<()> {
         self.config.family().check(self)
     }
 

@@ -10,9 +10,9 @@ use plethora_predict::{Predictor, System};
 
 use super::family::{Family, Trained};
 use super::job::TrainingJob;
+use super::linear::warn_of_linear;
 use super::report::{ModelSize, Seconds};
 use crate::corpus_reading::in_file;
-use super::linear::warn_of_linear;
 use crate::session::Session;
 
 impl Family for KnnConfig {
