@@ -41,6 +41,9 @@ def test_linear_models_are_equal_to_the_last_bit(system, program, catalogue, tra
         json.loads((tmp_path / name / "manifest.json").read_text())["files"]
         for name in ("cli", "python")
     ]
+    for files in manifests:
+        # The card names the fields of the corpus, which lists have none of.
+        del files["README.md"]
     assert manifests[0] == manifests[1]
     expected = predictions(program, tmp_path / "cli", catalogue)
     assert len(expected) == len(test.texts) > 20
