@@ -20,12 +20,16 @@ assert_type(plethora.load("model"), plethora.Classifier)
 """
 
 
-def test_package_and_its_use_are_typed(tmp_path):
+SOURCES = Path(__file__).resolve().parents[1] / "python" / "plethora"
+
+
+@pytest.mark.parametrize("target", ["package", "use"])
+def test_package_and_its_use_are_typed(target, tmp_path):
     api = pytest.importorskip("mypy.api")
+    assert (Path(plethora.__file__).parent / "py.typed").is_file()
     use = tmp_path / "use.py"
     use.write_text(USE)
-    package = Path(plethora.__file__).parent
-    assert (package / "py.typed").is_file()
+    path = SOURCES if target == "package" else use
     options = ["--strict", "--ignore-missing-imports", "--cache-dir", str(tmp_path / "cache")]
-    found, failed, status = api.run([*options, str(package), str(use)])
+    found, failed, status = api.run([*options, str(path)])
     assert status == 0, found + failed

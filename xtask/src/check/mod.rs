@@ -48,7 +48,13 @@ fn lints(root: &Path) -> Result<()> {
     };
     clippy(&[&["--workspace"][..], &process::WITH_TORCH].concat())?;
     // The code of programs without neural systems; all that these depend on is checked already.
-    clippy(&["--package", "plethora-predict", "--package", "plethora-cli"])
+    let plain = [
+        "plethora-predict",
+        "plethora-train",
+        "plethora-cli",
+        "plethora-python",
+    ];
+    clippy(&plain.map(|name| ["--package", name]).concat())
 }
 
 fn documentation(root: &Path) -> Result<()> {
