@@ -2,7 +2,7 @@
 //! JSON out. What users see is Python, in `python/plethora`.
 //!
 //! Work runs on threads of its own while the caller's waits without the interpreter's lock, hands
-//! progress to Python and looks for Ctrl-C ([`watch`]).
+//! progress to Python and looks for Ctrl-C: see `watch.rs`.
 
 #![expect(
     clippy::needless_pass_by_value,

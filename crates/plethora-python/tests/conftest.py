@@ -46,7 +46,7 @@ def program() -> str:
 def catalogue(program: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Invented library records."""
     folder = tmp_path_factory.mktemp("catalogue")
-    run(program, "generate", "-o", folder / "c", "-n", "600", "--labels", "60", "--seed", "5")
+    run(program, "generate", "-o", folder / "c", "-n", "800", "--labels", "100", "--seed", "5")
     return folder / "c" / "documents.jsonl"
 
 

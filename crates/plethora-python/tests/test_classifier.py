@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import SMALL_PIECES, needs_neural
+from conftest import SMALL_PIECES, SMALL_WORDS, needs_neural
 
 import plethora
 
@@ -141,7 +141,16 @@ def test_validation_documents_are_measured():
 
 
 @needs_neural
-def test_neural_systems_fit_explain_and_round_trip(train, test, tmp_path):
+def test_attention_explains(train):
+    model = plethora.AttentionXML(seed=3, n_jobs=1, **SMALL_WORDS)
+    model.fit(train.texts[:120], train.labels[:120])
+    found = model.explain(train.texts[0], train.labels[0][0])
+    assert found["method"] == "attention" and not found["terms"]
+    assert sum(span["weight"] for span in found["spans"]) == pytest.approx(1, abs=0.01)
+
+
+@needs_neural
+def test_neural_systems_validate_and_round_trip(train, test, tmp_path):
     model = plethora.LightXML(seed=3, n_jobs=1, **SMALL_PIECES)
     model.fit(train.texts, train.labels, valid=(test.texts, test.labels))
     rows = model.predict(test.texts, 5)

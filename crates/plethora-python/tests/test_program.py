@@ -12,6 +12,8 @@ from conftest import SMALL_PIECES, SMALL_WORDS, needs_neural, run
 import plethora
 
 FIELDS = ("--text-field", "title,text")
+# Documents to train neural systems on.
+FEW = 120
 
 
 def predictions(program: str, model: Path, catalogue: Path) -> list[list[tuple[str, np.float32]]]:
@@ -41,6 +43,9 @@ def test_linear_models_are_equal_to_the_last_bit(system, program, catalogue, tra
         json.loads((tmp_path / name / "manifest.json").read_text())["files"]
         for name in ("cli", "python")
     ]
+    for files in manifests:
+        # The card names the fields of the corpus, which lists have none of.
+        del files["README.md"]
     assert manifests[0] == manifests[1]
     expected = predictions(program, tmp_path / "cli", catalogue)
     assert len(expected) == len(test.texts) > 20
@@ -63,10 +68,10 @@ def test_neural_models_are_equal(system, settings, program, catalogue, train, te
             options += ["--set", f"{key.replace('__', '.')}={shown}"]
     run(
         program, "-j", "1", "train", catalogue, *FIELDS, "--where", "split=train",
-        "-o", tmp_path / "cli", "--system", system, "--seed", "3", *options,
+        "--docs-limit", FEW, "-o", tmp_path / "cli", "--system", system, "--seed", "3", *options,
     )
     model = plethora.Classifier(system, seed=3, n_jobs=1, **settings)
-    model.fit(train.texts, train.labels)
+    model.fit(train.texts[:FEW], train.labels[:FEW])
     expected = predictions(program, tmp_path / "cli", catalogue)
     found = of_package(model, test.texts)
     assert [[label for label, _ in row] for row in found] == [

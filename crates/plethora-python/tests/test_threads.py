@@ -8,11 +8,9 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
@@ -92,10 +90,10 @@ import sys, plethora
 texts = [f"word{n % 97} word{n % 89} word{n % 83}" for n in range(3000)]
 labels = [[f"label{n % 300}"] for n in range(3000)]
 def tell(report):
-    if report.stage.startswith("training") or report.stage.startswith("tree"):
+    if report.stage not in ("reading", "label features"):
         print("ready", flush=True)
 try:
-    plethora.Parabel(num_trees=5000, progress=tell, n_jobs=1).fit(texts, labels)
+    plethora.Parabel(num_trees=200, progress=tell, n_jobs=1).fit(texts, labels)
 except KeyboardInterrupt:
     print("interrupted", flush=True)
     sys.exit(7)
@@ -122,4 +120,3 @@ def test_ctrl_c_stops_training(tmp_path):
     assert child.returncode == 7, rest
     assert rest.splitlines()[-1] == "interrupted"
     assert not list(tmp_path.glob("plethora-*")), "the unfinished model was left behind"
-    assert Path(tempfile.gettempdir()).is_dir()

@@ -48,8 +48,14 @@ fn lints(root: &Path) -> Result<()> {
     };
     clippy(&[&["--workspace"][..], &process::WITH_TORCH].concat())?;
     // The code of programs without neural systems; all that these depend on is checked already.
-    let without_torch = ["plethora-predict", "plethora-serve", "plethora-cli"];
-    clippy(&without_torch.map(|name| ["--package", name]).concat())
+    let plain = [
+        "plethora-predict",
+        "plethora-serve",
+        "plethora-train",
+        "plethora-cli",
+        "plethora-python",
+    ];
+    clippy(&plain.map(|name| ["--package", name]).concat())
 }
 
 fn documentation(root: &Path) -> Result<()> {

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from . import _plethora
 from ._errors import ConfigError, DataError, NotFittedError
 from ._folder import TemporaryFolder, read_files, write_files
-from ._inputs import Labels, Texts, column_names, documents, is_matrix
+from ._inputs import Labels, Texts, column_names, documents, is_matrix, num_columns_of
 from ._libtorch import share_with_torch
 from ._progress import ProgressOption, listener
 from ._settings import nested, plain, request
@@ -54,6 +54,15 @@ class Classifier:
     """
 
     system: str = "wide-tree"
+
+    _model: _plethora.Model | None
+    _folder: TemporaryFolder | None
+    _saved: Path | None
+    # Keys of a label matrix's columns, where there was one, and the column of each label.
+    _columns: list[str] | None
+    _column_of: np.ndarray[Any, Any] | None
+    _keys: list[str]
+    _names: list[str]
 
     def __init__(
         self,
@@ -145,7 +154,7 @@ class Classifier:
         """
         columns = None
         if is_matrix(labels):
-            columns = column_names(np.shape(labels)[1], label_names)
+            columns = column_names(num_columns_of(labels), label_names)
         elif label_names is not None:
             raise DataError("label_names: the labels have names already")
         train = documents(texts, labels, columns)
@@ -259,13 +268,13 @@ class Classifier:
     # Within.
 
     def _forget(self) -> None:
-        self._model: _plethora.Model | None = None
-        self._folder: TemporaryFolder | None = None
-        self._saved: Path | None = None
-        self._columns: list[str] | None = None
-        self._column_of: np.ndarray[Any, Any] | None = None
-        self._keys: list[str] = []
-        self._names: list[str] = []
+        self._model = None
+        self._folder = None
+        self._saved = None
+        self._columns = None
+        self._column_of = None
+        self._keys = []
+        self._names = []
 
     def _adopt(
         self, path: Path, folder: TemporaryFolder | None, columns: list[str] | None
@@ -304,7 +313,7 @@ class Classifier:
         """The names of a label matrix's columns: those of fitting, or of the model."""
         if not is_matrix(labels):
             return None
-        num_columns, columns = np.shape(labels)[1], list(self.classes_)
+        num_columns, columns = num_columns_of(labels), list(self.classes_)
         if num_columns != len(columns):
             raise DataError(
                 f"labels: the matrix has {num_columns} columns, but classes_ has {len(columns)}"

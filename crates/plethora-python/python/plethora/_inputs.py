@@ -42,7 +42,7 @@ def documents(
 def label_lists(labels: Labels, columns: Sequence[str] | None = None) -> list[list[str]]:
     """The labels of each document by their keys."""
     if not is_matrix(labels):
-        return list(labels)  # type: ignore[arg-type]
+        return list(labels)
     matrix = indicator(labels)
     names = column_names(matrix.shape[1], columns)
     ends = matrix.indptr
@@ -55,6 +55,11 @@ def label_lists(labels: Labels, columns: Sequence[str] | None = None) -> list[li
 def is_matrix(labels: object) -> bool:
     """True for a matrix of labels, false for lists of them."""
     return bool(sp.issparse(labels)) or getattr(labels, "ndim", 1) == 2
+
+
+def num_columns_of(labels: Any) -> int:
+    """The number of columns of a matrix of labels."""
+    return int(labels.shape[1])
 
 
 def indicator(labels: Any) -> sp.csr_matrix:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import importlib.metadata
 import importlib.util
+import mmap
 import os
 import sys
 from pathlib import Path
@@ -25,6 +26,8 @@ _LIBRARIES = ("libc10.so", "libtorch_cpu.so")
 
 def prepare() -> None:
     """Loads libtorch, or leaves it to the paths that the extension module was built with."""
+    if not _is_needed():
+        return
     folder = os.environ.get(VARIABLE)
     if "torch" in sys.modules:
         # Its libraries are loaded already, and there is no way to have others.
@@ -46,6 +49,18 @@ def share_with_torch(device: str) -> None:
     """Loads the CUDA part by importing PyTorch, which knows where its libraries are."""
     if device != "cpu" and not os.environ.get(VARIABLE) and _installed_torch() is not None:
         import torch  # noqa: F401
+
+
+def _is_needed() -> bool:
+    """True if the extension module was built with neural systems: then it names the library."""
+    spec = importlib.util.find_spec("plethora._plethora")
+    if spec is None or spec.origin is None:
+        return False
+    with (
+        open(spec.origin, "rb") as file,
+        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
+    ):
+        return content.find(_LIBRARIES[-1].encode()) >= 0
 
 
 def _installed_torch() -> Path | None:

@@ -1,0 +1,35 @@
+"""Type checkers accept the package, and what they say of it is right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import plethora
+
+USE = """
+import plethora
+from typing_extensions import assert_type
+
+model = plethora.Parabel(seed=7).fit(["Tides"], [["sea"]])
+assert_type(model, plethora.Parabel)
+assert_type(model.predict(["Tides"]), list[list[tuple[str, float]]])
+assert_type(model.score(["Tides"], [["sea"]]), float)
+assert_type(plethora.load("model"), plethora.Classifier)
+"""
+
+
+SOURCES = Path(__file__).resolve().parents[1] / "python" / "plethora"
+
+
+@pytest.mark.parametrize("target", ["package", "use"])
+def test_package_and_its_use_are_typed(target, tmp_path):
+    api = pytest.importorskip("mypy.api")
+    assert (Path(plethora.__file__).parent / "py.typed").is_file()
+    use = tmp_path / "use.py"
+    use.write_text(USE)
+    path = SOURCES if target == "package" else use
+    options = ["--strict", "--ignore-missing-imports", "--cache-dir", str(tmp_path / "cache")]
+    found, failed, status = api.run([*options, str(path)])
+    assert status == 0, found + failed
