@@ -4,8 +4,10 @@
 mod resolution_tests;
 mod settings_args;
 
+#[cfg(test)]
+pub(crate) use plethora_train::settings::recipes;
 pub(crate) use plethora_train::settings::{
     AssignedValue, Assignment, DEFAULT_SYSTEM, Kind, SettingTable, SystemConfig, nearest,
-    parse_config, read_config, recipe, recipes, systems,
+    parse_config, read_config, recipe, systems,
 };
 pub(crate) use settings_args::SettingsArgs;

@@ -68,6 +68,26 @@ pub(crate) struct LabelExplanation {
     spans: Vec<Span>,
     /// The terms, strongest first; empty for systems without terms.
     terms: Vec<Term>,
+    /// Training documents that voted, of systems that ask some.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    neighbours: Vec<Neighbour>,
+}
+
+/// A training document that is like the text.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Neighbour {
+    /// What the training corpus calls it.
+    id: String,
+    /// The beginning of its text.
+    title: String,
+    /// How alike the two are, above 0 and up to 1.
+    similarity: f32,
+    /// Its share of the votes.
+    share: f32,
+    /// Whether it votes for the label.
+    has_label: bool,
+    /// Names of the labels that it votes for.
+    labels: Vec<String>,
 }
 
 /// The model of an ensemble that explains.
@@ -125,7 +145,17 @@ impl LabelExplanation {
             text: text[span.start..span.end].to_owned(),
             weight: span.weight,
         });
+        let name_of = |&id: &LabelId| labels.label(id).name.clone();
+        let neighbours = found.neighbours.into_iter().map(|neighbour| Neighbour {
+            has_label: neighbour.labels.contains(&found.label),
+            labels: neighbour.labels.iter().map(name_of).collect(),
+            id: neighbour.id,
+            title: neighbour.title,
+            similarity: neighbour.similarity,
+            share: neighbour.share,
+        });
         Self {
+            neighbours: neighbours.collect(),
             label: label.key.clone(),
             label_id: found.label.0,
             name: label.name.clone(),
