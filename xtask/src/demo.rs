@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::{Result, process, setup};
+use crate::{Result, process, program, setup};
 
 /// Sets up, builds the program and runs its demo; extra arguments go to the demo.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
@@ -13,10 +13,8 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
             .args(["build", "--release", "--package", "plethora-cli"])
             .args(process::WITH_TORCH),
     )?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    let program = root.join(target).join("release").join("plethora");
     process::run(
-        Command::new(program)
+        Command::new(program::path(root, "release"))
             .arg("demo")
             .args(arguments)
             .current_dir(root),

@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::Result;
-use crate::process;
+use crate::{Result, process, virtual_environment};
 
 /// Runs every `testdata/*/make_golden.py` with pinned packages and shows what changed.
 pub(crate) fn run(root: &Path) -> Result<()> {
@@ -39,21 +38,10 @@ fn scripts(root: &Path) -> Result<Vec<PathBuf>> {
 
 /// The Python of a virtual environment with the reference programs.
 fn environment(root: &Path) -> Result<PathBuf> {
-    let folder = root.join("target/golden-venv");
-    let python = folder.join("bin/python");
-    if !python.is_file() {
-        process::run(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
-    }
+    let python = virtual_environment::kept(&root.join("target/golden-venv"))?;
     process::run(
-        Command::new(&python)
-            .args([
-                "-m",
-                "pip",
-                "install",
-                "--quiet",
-                "--no-input",
-                "--requirement",
-            ])
+        virtual_environment::install(&python)
+            .arg("--requirement")
             .arg(root.join("xtask/golden-requirements.txt")),
     )?;
     Ok(python)

@@ -7,10 +7,13 @@ mod browser;
 mod check;
 mod demo;
 mod golden;
+mod page;
 mod process;
+mod program;
 mod python;
 mod setup;
 mod test;
+mod virtual_environment;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -25,9 +28,11 @@ Usage: cargo xtask COMMAND
 Commands:
   setup           Get libtorch into .libtorch, which only the neural systems need
   demo [ARGS]     Set up, build the release binary and run `plethora demo`
-  test [ARGS]     Set up and run all tests; ARGS go to cargo-nextest or `cargo test`, and leave out
-                  the tests of pages in Chromium
+  test [ARGS]     Set up and run all tests, with those of `page` and `python`; ARGS go to cargo-nextest
+                  or `cargo test`, and leave out pages in Chromium and the Python package
   check           Set up and run formatter, lints, documentation and structure checks
+  page [ARGS]     Set up, train two small models and test the page that serves them in Chromium; ARGS
+                  go to pytest
   python [ARGS]   Set up, build the Python package and run its tests in a fresh environment; ARGS are
                   --release for an optimised wheel, --linear for one without neural systems, or
                   go to pytest
@@ -48,6 +53,7 @@ fn main() -> ExitCode {
         ("demo", arguments) => demo::run(&root, arguments),
         ("test", arguments) => test::run(&root, arguments),
         ("check", []) => check::run(&root),
+        ("page", arguments) => page::run(&root, arguments),
         ("python", arguments) => python::run(&root, arguments),
         ("golden", []) => golden::run(&root),
         ("help" | "--help" | "-h", _) => {

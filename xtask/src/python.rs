@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{Result, process, setup};
+use crate::{Result, process, program, setup, virtual_environment};
 
 /// The package, from the root.
 const PACKAGE: &str = "crates/plethora-python";
@@ -45,6 +45,11 @@ impl Request {
             &process::WITH_TORCH
         }
     }
+
+    /// True where the wheel is to try things and shares what was compiled for the tests.
+    fn has_features_of_tests(&self) -> bool {
+        !self.is_release && !self.is_linear
+    }
 }
 
 /// Builds the wheel and the program that it is compared with, and runs the tests.
@@ -55,20 +60,21 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     }
     let folder = root.join("target/python");
     let wheel = build(root, &folder, &request)?;
-    process::run(
-        process::cargo(root)
-            .args(["build", "-p", "plethora-cli"])
-            .args(request.features()),
-    )?;
-    let python = environment(&folder.join("venv"), true)?;
+    let program = if request.is_linear {
+        process::run(process::cargo(root).args(["build", "-p", "plethora-cli"]))?;
+        program::path(root, "debug")
+    } else {
+        program::build(root)?
+    };
+    let python = virtual_environment::fresh(&folder.join("venv"))?;
     let requirement = format!("{}[test]", wheel.display());
-    process::run(pip(&python).arg(requirement))?;
+    process::run(virtual_environment::install(&python).arg(requirement))?;
     process::run(
         Command::new(&python)
             .args(["-m", "pytest"])
             .args(&request.others)
             .current_dir(root.join(PACKAGE))
-            .env("PLETHORA_BINARY", root.join("target/debug/plethora"))
+            .env("PLETHORA_BINARY", program)
             .env("OMP_NUM_THREADS", "1"),
     )?;
     eprintln!("the wheel: {}", wheel.display());
@@ -81,8 +87,8 @@ fn build(root: &Path, folder: &Path, request: &Request) -> Result<PathBuf> {
     if wheels.exists() {
         fs::remove_dir_all(&wheels).map_err(|error| format!("{}: {error}", wheels.display()))?;
     }
-    let python = environment(&folder.join("build-venv"), false)?;
-    process::run(pip(&python).arg(MATURIN))?;
+    let python = virtual_environment::kept(&folder.join("build-venv"))?;
+    process::run(virtual_environment::install(&python).arg(MATURIN))?;
     let profile = if request.is_release { "release" } else { "dev" };
     let mut maturin = Command::new(python.with_file_name("maturin"));
     maturin
@@ -98,6 +104,12 @@ fn build(root: &Path, folder: &Path, request: &Request) -> Result<PathBuf> {
         // libtorch stays outside of the wheel, so that it can be the one of PyTorch.
         maturin.args(["--compatibility", "linux", "--auditwheel", "skip"]);
     }
+    if request.has_features_of_tests() {
+        maturin
+            .env("CARGO", root.join("xtask/cargo-as-tested"))
+            .env("XTASK_CARGO", process::cargo(root).get_program())
+            .env("XTASK_AS_TESTED", program::AS_TESTED.join(" "));
+    }
     process::run(&mut maturin)?;
     let entries =
         fs::read_dir(&wheels).map_err(|error| format!("{}: {error}", wheels.display()))?;
@@ -106,25 +118,6 @@ fn build(root: &Path, folder: &Path, request: &Request) -> Result<PathBuf> {
         .map(|entry| entry.path())
         .find(|path| path.extension() == Some(OsStr::new("whl")))
         .ok_or_else(|| format!("{}: there is no wheel", wheels.display()))
-}
-
-/// The Python of a virtual environment, made anew where it must be `fresh`.
-fn environment(folder: &Path, fresh: bool) -> Result<PathBuf> {
-    let python = folder.join("bin/python");
-    if fresh || !python.is_file() {
-        process::run(
-            Command::new("python3")
-                .args(["-m", "venv", "--clear"])
-                .arg(folder),
-        )?;
-    }
-    Ok(python)
-}
-
-fn pip(python: &Path) -> Command {
-    let mut command = Command::new(python);
-    command.args(["-m", "pip", "install", "--quiet", "--no-input"]);
-    command
 }
 
 #[cfg(test)]

@@ -2,10 +2,16 @@
 
 use std::path::Path;
 
-use crate::{Result, browser, process, setup};
+use crate::{Result, browser, page, process, program, python, setup, virtual_environment};
 
-/// Sets up and runs unit, integration and documentation tests.
+/// Sets up and runs unit, integration and documentation tests, and without arguments those that need a
+/// browser or Python.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
+    if arguments.is_empty() {
+        // They come last; what they lack is better told now.
+        virtual_environment::check()?;
+        browser::chromium()?;
+    }
     // Before libtorch is there: the default members must not look for it.
     process::run(
         process::cargo(root)
@@ -35,6 +41,8 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     )?;
     if arguments.is_empty() {
         pages(root)?;
+        page::run(root, &[])?;
+        python::run(root, &[])?;
     }
     Ok(())
 }
@@ -44,7 +52,8 @@ fn pages(root: &Path) -> Result<()> {
     let chromium = browser::chromium()?;
     process::run(
         process::cargo(root)
-            .args(["test", "-p", "plethora-cli", "--test", "pages"])
+            .arg("test")
+            .args(program::AS_TESTED)
             .args(process::WITH_TORCH)
             .args(["--", "--ignored"])
             .env(browser::VARIABLE, chromium)

@@ -5,7 +5,6 @@ Everything is said by the environment:
     PLETHORA         the program; target/debug/plethora if not given
     PLETHORA_MODELS  two model folders or more, with spaces between; needed
     CHROMIUM         the browser; chromium on the path if not given
-    PLETHORA_AXE     axe.min.js of the npm package axe-core; target/page/node_modules/axe-core/axe.min.js if not given
     PLETHORA_PAGE    a folder that the files of the page are taken from, instead of those in the program, so that
                      the page can be worked on without compiling
 """
@@ -14,13 +13,15 @@ import os
 import shutil
 import subprocess
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[4]
 PROGRAM = os.environ.get("PLETHORA", str(ROOT / "target/debug/plethora"))
 MODELS = os.environ.get("PLETHORA_MODELS", "").split()
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
-AXE = os.environ.get("PLETHORA_AXE", str(ROOT / "target/page/node_modules/axe-core/axe.min.js"))
+# The package brings axe-core; nothing else of it is used.
+AXE = str(files("axe_playwright_python") / "axe.min.js")
 PAGE = os.environ.get("PLETHORA_PAGE")
 
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}

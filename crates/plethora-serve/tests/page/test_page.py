@@ -1,10 +1,9 @@
 """The page of `plethora serve` in a browser: what people click, type and see.
 
-    pip install -r crates/plethora-serve/tests/page/requirements.txt
-    PLETHORA_MODELS="wide tree" pytest crates/plethora-serve/tests/page
+    cargo xtask page
 
-`served.py` says what else the environment can set. Models come from `plethora generate`, trained with its
-vocabulary, so that labels have names and places; Chromium is that of the system.
+gets packages and models ready and runs these; `served.py` says what it sets in the environment. Models come from
+`plethora generate`, trained with its vocabulary, so that labels have names and places; Chromium is that of the system.
 """
 
 import json
