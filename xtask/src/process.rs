@@ -13,7 +13,21 @@ pub(crate) fn cargo(root: &std::path::Path) -> Command {
     let mut command =
         Command::new(std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")));
     command.current_dir(root);
+    forget_own_package(&mut command);
     command
+}
+
+/// Hides what `cargo run` says of the package of this program. The build script of ring runs again
+/// where that changes, and much would be compiled anew after each change from `cargo` to `cargo xtask`.
+pub(crate) fn forget_own_package(command: &mut Command) {
+    let names = std::env::vars_os().map(|(name, _)| name);
+    for name in names.filter(|name| is_of_own_package(&name.to_string_lossy())) {
+        command.env_remove(name);
+    }
+}
+
+fn is_of_own_package(variable: &str) -> bool {
+    variable.starts_with("CARGO_PKG_") || variable.starts_with("CARGO_MANIFEST_")
 }
 
 /// Shows a command, runs it with the terminal of this program, and fails if it fails.
@@ -61,4 +75,23 @@ fn display(command: &Command) -> String {
         text.push_str(&argument.to_string_lossy());
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cargo_is_called_as_from_the_shell() {
+        // Tests, too, are run by a cargo that says such things.
+        assert!(std::env::var_os("CARGO_PKG_NAME").is_some());
+        let command = cargo(std::path::Path::new("."));
+        let is_hidden = |variable: &str| {
+            command
+                .get_envs()
+                .any(|(name, value)| name == variable && value.is_none())
+        };
+        assert!(is_hidden("CARGO_PKG_NAME") && is_hidden("CARGO_MANIFEST_DIR"));
+        assert!(!is_hidden("CARGO_TARGET_DIR"));
+    }
 }

@@ -110,6 +110,7 @@ fn build(root: &Path, folder: &Path, request: &Request) -> Result<PathBuf> {
             .env("XTASK_CARGO", process::cargo(root).get_program())
             .env("XTASK_AS_TESTED", program::AS_TESTED.join(" "));
     }
+    process::forget_own_package(&mut maturin);
     process::run(&mut maturin)?;
     let entries =
         fs::read_dir(&wheels).map_err(|error| format!("{}: {error}", wheels.display()))?;
