@@ -1,7 +1,9 @@
 """Opens a report page in headless Chromium and checks what people will meet: no error on the console,
 no request that leaves the machine, nothing wider than the window at 1280 and 400 pixels, under 3 MB.
 
-Usage: python bench/report_page.py REPORT/report.html [--screenshots FOLDER] [--chromium PROGRAM]
+Usage: python bench/report_page.py REPORT/report.html [--screenshots FOLDER] [--picture FILE] [--chromium PROGRAM]
+
+--picture takes the one of the README: the top of the page.
 
 It needs Python and Chromium alone (Debian: apt-get install chromium).
 """
@@ -19,6 +21,7 @@ from pathlib import Path
 WIDTHS = (1280, 400)
 MAX_BYTES = 3_000_000
 HEIGHT = 1000
+PICTURE = (1280, 1240)
 
 # Tells the page around the frame how wide and high the report is, and how wide its widest part.
 PROBE = """<script>
@@ -93,6 +96,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("page", type=Path)
     parser.add_argument("--screenshots", type=Path)
+    parser.add_argument("--picture", type=Path)
     parser.add_argument("--chromium", default=os.environ.get("CHROMIUM", "chromium"))
     arguments = parser.parse_args()
     source = arguments.page.read_text()
@@ -104,6 +108,9 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for width in WIDTHS:
             problems += check_width(arguments.chromium, source, width, Path(folder), arguments.screenshots)
+    if arguments.picture:
+        size = "--window-size={},{}".format(*PICTURE)
+        browse(arguments.chromium, arguments.page.resolve(), size, f"--screenshot={arguments.picture.resolve()}")
     for problem in problems:
         print(f"problem: {problem}")
     print("good" if not problems else "not good")
