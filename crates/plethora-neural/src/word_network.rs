@@ -173,8 +173,8 @@ impl WordNetwork {
         }
     }
 
-    pub(crate) fn is_on_gpu(&self) -> bool {
-        self.device != Device::Cpu
+    pub(crate) fn device(&self) -> Device {
+        self.device
     }
 
     /// Bytes of a number that is computed with.

@@ -4,19 +4,23 @@ use plethora_core::IndexRows;
 use tch::{Kind, Tensor};
 
 use super::levels::Levels;
+use super::ranked_batches::{BatchLimits, RankedBatches};
 use crate::Result;
-use crate::batch::{WordBatch, longest_first};
+use crate::batch::WordBatch;
 use crate::head::Ranked;
 use crate::word_network::WordNetwork;
 
-/// Word places (documents x longest document) that are read together in prediction on a GPU.
-const PLACES_PER_BATCH_GPU: usize = 1 << 15;
+/// Documents that are read together on a GPU.
+const ON_GPU: BatchLimits = BatchLimits {
+    places: 1 << 15,
+    documents: 256,
+};
 
-/// As [`PLACES_PER_BATCH_GPU`], on a processor, whose caches hold fewer.
-const PLACES_PER_BATCH_CPU: usize = 1 << 13;
-
-/// Documents that are read together at most.
-const DOCUMENTS_PER_BATCH: usize = 256;
+/// As [`ON_GPU`], on a processor, whose caches hold fewer.
+const ON_CPU: BatchLimits = BatchLimits {
+    places: 1 << 13,
+    documents: 32,
+};
 
 /// The best items of one document at one level, best first.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -39,34 +43,23 @@ pub(crate) struct LevelRanker<'a> {
 
 impl LevelRanker<'_> {
     /// The best items of each document. `above` has the beams of the level above, for all but the
-    /// first level. `after_batch` may stop the work.
+    /// first level. `after_batches` may stop the work.
     pub(crate) fn rank(
         &self,
         sequences: &IndexRows,
         above: Option<&[Beam]>,
-        mut after_batch: impl FnMut(usize) -> Result<()>,
+        after_batches: impl FnMut(usize) -> Result<()>,
     ) -> Result<Vec<Beam>> {
-        let all: Vec<u32> = (0..sequences.num_rows() as u32).collect();
-        let sorted = longest_first(&all, sequences);
-        let mut beams = vec![Beam::default(); sorted.len()];
-        let places = if self.network.is_on_gpu() {
-            PLACES_PER_BATCH_GPU
-        } else {
-            PLACES_PER_BATCH_CPU
-        };
-        let mut rest = sorted.as_slice();
-        while let Some(&longest) = rest.first() {
-            let num_words = sequences.row(longest as usize).len().max(1);
-            let count = (places / num_words).clamp(1, DOCUMENTS_PER_BATCH);
-            let (documents, later) = rest.split_at(count.min(rest.len()));
-            rest = later;
-            let ranked = self.rank_batch(documents, sequences, above)?;
-            for (&document, beam) in documents.iter().zip(ranked) {
-                beams[document as usize] = beam;
-            }
-            after_batch(documents.len())?;
+        RankedBatches {
+            sequences,
+            device: self.network.device(),
+            on_gpu: ON_GPU,
+            on_cpu: ON_CPU,
         }
-        Ok(beams)
+        .rank(
+            |documents| self.rank_batch(documents, sequences, above),
+            after_batches,
+        )
     }
 
     fn rank_batch(

@@ -22,6 +22,7 @@ mod piece_features;
 mod piece_ranker;
 mod piece_run;
 mod piece_validator;
+mod ranked_batches;
 mod reader;
 mod retriever;
 mod save;

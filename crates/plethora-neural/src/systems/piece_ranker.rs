@@ -1,23 +1,26 @@
 //! From documents in pieces to their best labels.
 
 use plethora_core::{IndexRows, LabelId, ScoredLabel};
-use tch::{Device, Kind};
+use tch::Kind;
 
 use super::beam::flat;
+use super::ranked_batches::{BatchLimits, RankedBatches};
 use crate::Result;
-use crate::batch::longest_first;
 use crate::head::Ranked;
 use crate::piece_batch::{Cut, PieceBatch};
 use crate::piece_network::PieceNetwork;
 
-/// Pieces (documents x longest document) that are read together in prediction on a GPU.
-const PLACES_PER_BATCH_GPU: usize = 1 << 16;
+/// Documents that are read together on a GPU.
+const ON_GPU: BatchLimits = BatchLimits {
+    places: 1 << 16,
+    documents: 512,
+};
 
-/// As [`PLACES_PER_BATCH_GPU`], on a processor, whose caches hold fewer.
-const PLACES_PER_BATCH_CPU: usize = 1 << 12;
-
-/// Documents that are read together at most.
-const DOCUMENTS_PER_BATCH: usize = 512;
+/// As [`ON_GPU`], on a processor, whose caches hold fewer.
+const ON_CPU: BatchLimits = BatchLimits {
+    places: 1 << 12,
+    documents: 512,
+};
 
 /// A network, ready to rank.
 pub(crate) struct PieceRanker<'a> {
@@ -32,30 +35,22 @@ pub(crate) struct PieceRanker<'a> {
 impl PieceRanker<'_> {
     /// The best labels of each document, best first.
     pub(crate) fn rank(&self, sequences: &IndexRows) -> Result<Vec<Vec<ScoredLabel>>> {
-        let all: Vec<u32> = (0..sequences.num_rows() as u32).collect();
-        let sorted = longest_first(&all, sequences);
-        let mut rankings = vec![Vec::new(); sorted.len()];
-        let places = match self.network.device() {
-            Device::Cpu => PLACES_PER_BATCH_CPU,
-            _ => PLACES_PER_BATCH_GPU,
-        };
-        let mut rest = sorted.as_slice();
-        while let Some(&longest) = rest.first() {
-            let length = sequences.row(longest as usize).len().max(1);
-            let count = (places / length).clamp(1, DOCUMENTS_PER_BATCH);
-            let (documents, later) = rest.split_at(count.min(rest.len()));
-            rest = later;
+        let rank = |documents: &[u32]| {
             let pieces: Vec<&[u32]> = documents
                 .iter()
                 .map(|&document| sequences.row(document as usize))
                 .collect();
             let batch = PieceBatch::new(&pieces, self.cut);
             let ranked = self.network.rank(&batch, self.beam, self.keep)?;
-            for (&document, ranking) in documents.iter().zip(to_rankings(&ranked)) {
-                rankings[document as usize] = ranking;
-            }
+            Ok(to_rankings(&ranked))
+        };
+        RankedBatches {
+            sequences,
+            device: self.network.device(),
+            on_gpu: ON_GPU,
+            on_cpu: ON_CPU,
         }
-        Ok(rankings)
+        .rank(rank, |_| Ok(()))
     }
 }
 

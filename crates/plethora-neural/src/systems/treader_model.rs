@@ -7,9 +7,9 @@ use tch::{Device, Kind, Tensor};
 
 use super::network_file;
 use super::piece_ranker::to_rankings;
+use super::ranked_batches::{BatchLimits, RankedBatches};
 use super::retriever::{NeighbourVotes, Retriever};
 use crate::Result;
-use crate::batch::longest_first;
 use crate::head::LabelFacts;
 use crate::start::Start;
 use crate::train::Network as _;
@@ -21,14 +21,17 @@ use crate::treader::{
 /// Name of the weights in a model folder.
 pub(super) const NETWORK_FILE: &str = "network.safetensors";
 
-/// Word places (documents x longest document) that are read together in prediction on a GPU.
-const PLACES_PER_BATCH_GPU: usize = 1 << 16;
+/// Documents that are read together on a GPU.
+const ON_GPU: BatchLimits = BatchLimits {
+    places: 1 << 16,
+    documents: 256,
+};
 
-/// As [`PLACES_PER_BATCH_GPU`], on a processor, whose caches hold fewer.
-const PLACES_PER_BATCH_CPU: usize = 1 << 13;
-
-/// Documents that are read together at most.
-const DOCUMENTS_PER_BATCH: usize = 256;
+/// As [`ON_GPU`], on a processor, whose caches hold fewer.
+const ON_CPU: BatchLimits = BatchLimits {
+    places: 1 << 13,
+    documents: 256,
+};
 
 /// The network, and where it looks neighbours up.
 #[derive(Debug)]
@@ -123,19 +126,7 @@ impl TReaderRanker<'_> {
         sequences: &IndexRows,
         rows: Option<&[TeacherRow]>,
     ) -> Result<Vec<Vec<ScoredLabel>>> {
-        let all: Vec<u32> = (0..sequences.num_rows() as u32).collect();
-        let sorted = longest_first(&all, sequences);
-        let mut rankings = vec![Vec::new(); sorted.len()];
-        let places = match self.network.device() {
-            Device::Cpu => PLACES_PER_BATCH_CPU,
-            _ => PLACES_PER_BATCH_GPU,
-        };
-        let mut rest = sorted.as_slice();
-        while let Some(&longest) = rest.first() {
-            let num_words = sequences.row(longest as usize).len().max(1);
-            let count = (places / num_words).clamp(1, DOCUMENTS_PER_BATCH);
-            let (documents, later) = rest.split_at(count.min(rest.len()));
-            rest = later;
+        let rank = |documents: &[u32]| {
             let parts: Vec<DocumentWords<'_>> = documents
                 .iter()
                 .map(|&document| DocumentWords {
@@ -145,10 +136,14 @@ impl TReaderRanker<'_> {
                 .collect();
             let batch = TReaderBatch::new(&parts, self.teacher);
             let ranked = self.network.rank(&batch, self.keep)?;
-            for (&document, ranking) in documents.iter().zip(to_rankings(&ranked)) {
-                rankings[document as usize] = ranking;
-            }
+            Ok(to_rankings(&ranked))
+        };
+        RankedBatches {
+            sequences,
+            device: self.network.device(),
+            on_gpu: ON_GPU,
+            on_cpu: ON_CPU,
         }
-        Ok(rankings)
+        .rank(rank, |_| Ok(()))
     }
 }

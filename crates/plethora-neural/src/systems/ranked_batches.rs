@@ -1,0 +1,200 @@
+//! Documents, ranked in batches.
+
+use plethora_core::IndexRows;
+use rayon::prelude::*;
+use tch::Device;
+
+use crate::Result;
+use crate::batch::longest_first;
+use crate::threads::{num_threads, with_threads};
+
+/// Batches a thread between two times that the work can be stopped.
+const BATCHES_PER_ROUND: usize = 8;
+
+/// How many documents are read together.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BatchLimits {
+    /// Places: documents x longest document.
+    pub(super) places: usize,
+    pub(super) documents: usize,
+}
+
+/// Documents that are ranked in batches of similar length: one batch after the other on a GPU, side by
+/// side on a processor. There each has one thread of libtorch, whose own threads wait for each
+/// other after every operation, and most operations of one batch are short.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RankedBatches<'a> {
+    pub(super) sequences: &'a IndexRows,
+    pub(super) device: Device,
+    pub(super) on_gpu: BatchLimits,
+    pub(super) on_cpu: BatchLimits,
+}
+
+impl RankedBatches<'_> {
+    /// What `rank` says of each document. `after_batches` hears how many are done and may stop the
+    /// work.
+    pub(super) fn rank<T: Clone + Default + Send>(
+        &self,
+        rank: impl Fn(&[u32]) -> Result<Vec<T>>,
+        after_batches: impl FnMut(usize) -> Result<()>,
+    ) -> Result<Vec<T>> {
+        let threads = match self.device {
+            Device::Cpu => num_threads(),
+            _ => 1,
+        };
+        self.rank_on(threads, rank, after_batches)
+    }
+
+    fn rank_on<T: Clone + Default + Send>(
+        &self,
+        threads: usize,
+        rank: impl Fn(&[u32]) -> Result<Vec<T>>,
+        mut after_batches: impl FnMut(usize) -> Result<()>,
+    ) -> Result<Vec<T>> {
+        let all: Vec<u32> = (0..self.sequences.num_rows() as u32).collect();
+        let sorted = longest_first(&all, self.sequences);
+        let batches = self.cut(&sorted, threads);
+        let rank = Reading(rank);
+        let mut said = vec![T::default(); sorted.len()];
+        for round in batches.chunks(threads * BATCHES_PER_ROUND) {
+            let of_batches: Vec<Vec<T>> = if threads == 1 || batches.len() == 1 {
+                let one_by_one = round.iter().map(|batch| rank.of(batch));
+                one_by_one.collect::<Result<_>>()?
+            } else {
+                let side_by_side = round.par_iter().with_max_len(1);
+                side_by_side
+                    .map(|batch| with_threads(1, || rank.of(batch)))
+                    .collect::<Result<_>>()?
+            };
+            let documents = round.iter().copied().flatten();
+            for (&document, one) in documents.zip(of_batches.into_iter().flatten()) {
+                said[document as usize] = one;
+            }
+            after_batches(round.iter().map(|batch| batch.len()).sum())?;
+        }
+        Ok(said)
+    }
+
+    /// Batches of documents, which come longest first; at least one a thread where there are as many.
+    fn cut<'d>(&self, sorted: &'d [u32], threads: usize) -> Vec<&'d [u32]> {
+        let limits = match self.device {
+            Device::Cpu => self.on_cpu,
+            _ => self.on_gpu,
+        };
+        let most = limits.documents.min(sorted.len().div_ceil(threads)).max(1);
+        let mut batches = Vec::new();
+        let mut rest = sorted;
+        while let Some(&longest) = rest.first() {
+            let length = self.sequences.row(longest as usize).len().max(1);
+            let count = (limits.places / length).clamp(1, most);
+            let (batch, later) = rest.split_at(count.min(rest.len()));
+            batches.push(batch);
+            rest = later;
+        }
+        batches
+    }
+}
+
+/// What ranks a batch, for several threads.
+struct Reading<F>(F);
+
+impl<F: Fn(&[u32]) -> Result<Vec<T>>, T> Reading<F> {
+    fn of(&self, batch: &[u32]) -> Result<Vec<T>> {
+        (self.0)(batch)
+    }
+}
+
+#[expect(unsafe_code, reason = "tch marks no tensor as one that threads share")]
+// SAFETY: libtorch lets several threads read a tensor at the same time. Ranking reads the weights of a
+// network and writes to tensors of its own batch alone; nobody else has the network meanwhile, since
+// whoever ranks has borrowed it.
+unsafe impl<F> Sync for Reading<F> {}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::Error;
+
+    fn batches(sequences: &IndexRows) -> RankedBatches<'_> {
+        let limits = BatchLimits {
+            places: 12,
+            documents: 4,
+        };
+        RankedBatches {
+            sequences,
+            device: Device::Cpu,
+            on_gpu: limits,
+            on_cpu: limits,
+        }
+    }
+
+    /// Documents of 1, 2, 3, 1, 2, 3, ... words, the first word of each its number.
+    fn sequences(count: u32) -> IndexRows {
+        let mut sequences = IndexRows::default();
+        for document in 0..count {
+            sequences.push(std::iter::repeat_n(document, document as usize % 3 + 1));
+        }
+        sequences
+    }
+
+    #[test]
+    fn every_document_gets_its_own_whatever_the_threads() {
+        for count in [0, 1, 2, 5, 40] {
+            let sequences = sequences(count);
+            for threads in [1, 2, 3] {
+                let seen = Mutex::new(Vec::new());
+                let mut heard = 0;
+                let said = batches(&sequences).rank_on(
+                    threads,
+                    |batch| {
+                        seen.lock().unwrap().push(batch.to_vec());
+                        let first = batch.iter().map(|&d| sequences.row(d as usize)[0] + 1);
+                        Ok(first.collect())
+                    },
+                    |documents| {
+                        heard += documents;
+                        Ok(())
+                    },
+                );
+                assert_eq!(said.unwrap(), (1..=count).collect::<Vec<_>>());
+                assert_eq!(heard, count as usize);
+                for batch in seen.lock().unwrap().iter() {
+                    let longest = sequences.row(batch[0] as usize).len();
+                    assert!(batch.len() <= 4 && batch.len() * longest <= 12);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn threads_have_libtorch_to_themselves() {
+        let sequences = sequences(8);
+        let threads = batches(&sequences).rank_on(
+            2,
+            |batch| Ok(vec![tch::get_num_threads(); batch.len()]),
+            |_| Ok(()),
+        );
+        assert_eq!(threads.unwrap(), [1; 8]);
+    }
+
+    #[test]
+    fn a_failure_is_the_answer() {
+        let sequences = sequences(8);
+        for threads in [1, 2] {
+            let said = batches(&sequences).rank_on::<u32>(
+                threads,
+                |_| Err(Error::Torch("out of memory".to_owned())),
+                |_| Ok(()),
+            );
+            assert!(said.unwrap_err().to_string().contains("out of memory"));
+            let stopped = batches(&sequences).rank_on(
+                threads,
+                |batch| Ok(batch.to_vec()),
+                |_| Err(Error::Torch("stop".to_owned())),
+            );
+            assert!(stopped.is_err());
+        }
+    }
+}
