@@ -93,7 +93,7 @@ def fill(network, arrays):
 class Model:
     """From texts to ranked labels."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, device):
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         if config["system"] != "attentionxml" or (folder / "calibration.json").exists():
             sys.exit(f"{folder}: expected a model of the system attentionxml that is not calibrated")
@@ -105,6 +105,8 @@ class Model:
         self.network = AttentionXml(config, len(self.rows) + FIRST_WORD, len(self.labels)).eval()
         with torch.no_grad():
             fill(self.network, load_file(folder / WEIGHTS))
+        self.device = torch.device(device)
+        self.network.to(self.device)
 
     def sequence(self, text):
         if self.tokenizer["normalize"]:
@@ -116,7 +118,7 @@ class Model:
 
     def rank(self, text, top_k):
         with torch.no_grad():
-            logits = self.network(torch.tensor([self.sequence(text)]))
+            logits = self.network(torch.tensor([self.sequence(text)], device=self.device))
             scores, labels = torch.sigmoid(logits).topk(min(top_k, len(self.labels)))
         return [
             {"label": self.labels[label]["name"], "key": self.labels[label]["key"], "score": score, "label_id": label}
@@ -140,13 +142,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model", type=Path)
     parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
+    parser.add_argument("--device", default="cpu")
     parser.add_argument("--threads", type=int, default=1, help="that PyTorch computes with")
     parser.add_argument("--workers", type=int, default=4, help="requests that are answered at the same time")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     # It would tell of every request that waits.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
-    app = make_app(Model(options.model))
+    app = make_app(Model(options.model, options.device))
     server = waitress.create_server(app, host="127.0.0.1", port=options.port, threads=options.workers)
     print(f"http://127.0.0.1:{server.effective_port}", flush=True)
     server.run()

@@ -25,11 +25,12 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
+from load_clients import request_of, run_clients
 from load_servers import Server
 
+PATH = "/v1/models/m/predict"
 TOP_K = 10
 # Memory is flat if the last fifth of the requests takes no more than this share above the second fifth: in the first,
 # buffers and allocators grow to what they need.
@@ -45,6 +46,9 @@ def arguments():
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--requests", type=int, help="ask so many times, and look at memory alone")
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="that each server computes with")
+    parser.add_argument("--device", default="cpu", help="where each server computes")
+    parser.add_argument("--dtype", default="auto", help="that Plethora computes with; Flask takes 32 bits")
+    parser.add_argument("--tolerance", type=float, default=1e-5, help="share by which scores may differ from `predict`")
     parser.add_argument("--unbatched", action="store_true", help="load a server with --max-batch 1 too")
     parser.add_argument("--flask", metavar="PYTHON", help="load serve_flask.py too, with this Python")
     parser.add_argument("--flask-workers", type=int, default=4, help="requests that Flask answers at the same time")
@@ -65,25 +69,9 @@ def body_of(text):
 
 
 def ask(connection, body):
-    connection.request("POST", "/v1/models/m/predict", body, {"Content-Type": "application/json"})
+    connection.request("POST", PATH, body, {"Content-Type": "application/json"})
     answer = connection.getresponse()
     return answer.status, answer.read()
-
-
-def client(address, bodies, is_over, result):
-    """Asks until it is over. A connection that breaks is a failure, and the next request opens another."""
-    connection = http.client.HTTPConnection(address, timeout=60)
-    for body in bodies:
-        if is_over():
-            break
-        before = time.perf_counter()
-        try:
-            status, _ = ask(connection, body)
-        except (OSError, http.client.HTTPException):
-            connection.close()
-            status = 0
-        result.append((status, time.perf_counter() - before))
-    connection.close()
 
 
 @dataclasses.dataclass
@@ -118,29 +106,36 @@ class Figures:
         )
 
 
-def run_clients(server, bodies, clients, is_over):
-    """Loads a server; each client asks for other documents first."""
-    results = [[] for _ in range(clients)]
+def ask_all(server, bodies, clients, is_over):
+    requests = [request_of(server.address, PATH, body) for body in bodies]
     cpu, begin = server.cpu_seconds(), time.perf_counter()
-    threads = []
-    for number, result in enumerate(results):
-        own = itertools.islice(itertools.cycle(bodies), 7 * number % len(bodies), None)
-        threads.append(threading.Thread(target=client, args=(server.address, own, is_over, result)))
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    answers = run_clients(server.address, requests, clients, is_over)
     name = f"{server.name}, {clients} client{'s' if clients > 1 else ''}"
-    return Figures(name, list(itertools.chain(*results)), time.perf_counter() - begin, server.cpu_seconds() - cpu)
+    return Figures(name, answers, time.perf_counter() - begin, server.cpu_seconds() - cpu)
 
 
 def load(server, bodies, clients, seconds):
     """Loads a server for some seconds, after a moment in which it warms up."""
     for length in [min(2, seconds), seconds]:
         end = time.perf_counter() + length
-        figures = run_clients(server, bodies, clients, lambda: time.perf_counter() >= end)
+        figures = ask_all(server, bodies, clients, lambda: time.perf_counter() >= end)
     print(figures, flush=True)
     return figures
+
+
+def computing(options):
+    """Arguments of `predict` and `serve` alike."""
+    return ["--threads", options.threads, "--device", options.device, "--dtype", options.dtype]
+
+
+def start_plethora(options, *arguments, name="plethora"):
+    arguments = [*computing(options), *options.serve_args, *arguments]
+    return Server.of_plethora(options.program, options.model, *arguments, name=name)
+
+
+def start_flask(options):
+    arguments = ["--threads", options.threads, "--device", options.device, "--workers", options.flask_workers]
+    return Server.of_flask(options.flask, options.model, *arguments)
 
 
 def predictions(options, texts):
@@ -148,22 +143,24 @@ def predictions(options, texts):
         for text in texts:
             file.write(json.dumps({"text": text}) + "\n")
         file.flush()
-        command = [options.program, "predict", options.model, file.name, "--text-field", "text", "-k", str(TOP_K), "-q"]
-        lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+        command = [options.program, "predict", options.model, file.name, "--text-field", "text", "-k", TOP_K, "-q"]
+        command += computing(options)
+        done = subprocess.run(list(map(str, command)), check=True, stdout=subprocess.PIPE, text=True)
+        lines = done.stdout.splitlines()
     return [json.loads(line)["predictions"] for line in lines]
 
 
-def count_wrong(server, texts, expected):
+def count_wrong(server, texts, expected, tolerance):
     connection = http.client.HTTPConnection(server.address, timeout=60)
     answers = [json.loads(ask(connection, body_of(text))[1])["results"][0]["predictions"] for text in texts]
-    wrong = sum(not is_close(answer, own) for answer, own in zip(answers, expected, strict=True))
+    wrong = sum(not is_close(answer, own, tolerance) for answer, own in zip(answers, expected, strict=True))
     print(f"{server.name}: {len(texts)} answers compared with `predict`, {wrong} differ", flush=True)
     return wrong
 
 
-def is_close(answer, expected):
+def is_close(answer, expected, tolerance):
     """True if scores are equal rank by rank, and so are labels but for those that tie."""
-    near = lambda one, other: abs(one - other) <= 1e-5 * max(one, other)
+    near = lambda one, other: abs(one - other) <= tolerance * max(one, other)
     scores = {label["key"]: label["score"] for label in expected}
     last = min(scores.values(), default=0)
     return len(answer) == len(expected) and all(
@@ -174,34 +171,23 @@ def is_close(answer, expected):
 
 def watch_memory(server, bodies, options):
     """Does so many requests and returns failures, and whether memory grew."""
-    numbers = itertools.count(1)
-    is_done = threading.Event()
-    done, sizes = 0, []
+    fifths = [[] for _ in range(5)]
+    done = 0
 
     def is_over():
         nonlocal done
-        done = next(numbers)
-        return done > options.requests
+        done += 1
+        if done % max(1, options.requests // 500) == 0:
+            fifths[min(4, 5 * done // options.requests)].append(server.memory_mib())
+        # Those that are on their way are still answered.
+        return done > options.requests - options.clients
 
-    def watch():
-        while not is_done.wait(0.2):
-            sizes.append((min(done, options.requests), server.memory_mib()))
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    figures = run_clients(server, bodies, options.clients, is_over)
-    is_done.set()
-    watcher.join()
+    figures = ask_all(server, bodies, options.clients, is_over)
     print(figures)
-    fifths = [[] for _ in range(5)]
-    for requests, size in sizes:
-        fifths[min(4, 5 * requests // options.requests)].append(size)
-    if not all(fifths):
-        sys.exit(f"{options.requests} requests are too few to see how memory goes")
     medians = [statistics.median(fifth) for fifth in fifths]
     growth = medians[4] / medians[1] - 1
     print("memory in each fifth of the requests, MiB: " + ", ".join(f"{size:.1f}" for size in medians))
-    print(f"most {max(size for _, size in sizes):.1f} MiB; from the second fifth to the last {100 * growth:+.2f} %: "
+    print(f"most {max(map(max, fifths)):.1f} MiB; from the second fifth to the last {100 * growth:+.2f} %: "
           + ("flat" if growth <= GROWTH else "NOT FLAT"))  # fmt: skip
     return figures.failed, growth > GROWTH
 
@@ -211,30 +197,23 @@ def show_gain(first, second):
     print(f"{first.name} / {second.name}: {throughput:.2f} times the throughput, p99 {p99:.2f} times shorter")
 
 
-def other_servers(options):
-    """How the servers start that the first one is compared with."""
-    if options.unbatched:
-        arguments = ["--threads", options.threads, *options.serve_args, "--max-batch", 1]
-        yield lambda: Server.of_plethora(options.program, options.model, *arguments, name="plethora unbatched")
-    if options.flask:
-        arguments = ["--threads", options.threads, "--workers", options.flask_workers]
-        yield lambda: Server.of_flask(options.flask, options.model, *arguments)
-
-
 def compare_servers(options, texts, bodies):
     """Loads one server after the other; returns wrong answers and failed requests."""
-    expected = predictions(options, texts[: options.sample])
-    with Server.of_plethora(options.program, options.model, "-j", options.threads, *options.serve_args) as server:
-        wrong = count_wrong(server, texts[: options.sample], expected)
+    sample = texts[: options.sample]
+    expected = predictions(options, sample)
+    with start_plethora(options) as server:
+        wrong = count_wrong(server, sample, expected, options.tolerance)
         single = load(server, bodies, 1, options.seconds)
         before = server.memory_mib()
         many = load(server, bodies, options.clients, options.seconds)
-        print(f"memory {before:.0f} MiB, then {server.memory_mib():.0f} MiB")
-    show_gain(many, single)
+        print(f"{many.per_second / single.per_second:.2f} times the throughput of one client; "
+              f"memory {before:.0f} MiB, then {server.memory_mib():.0f} MiB")  # fmt: skip
     failed = single.failed + many.failed
-    for start in other_servers(options):
+    others = [lambda: start_plethora(options, "--max-batch", 1, name="plethora unbatched")] if options.unbatched else []
+    others += [lambda: start_flask(options)] if options.flask else []
+    for start in others:
         with start() as server:
-            wrong += count_wrong(server, texts[: options.sample], expected)
+            wrong += count_wrong(server, sample, expected, options.tolerance)
             other = load(server, bodies, options.clients, options.seconds)
         show_gain(many, other)
         failed += other.failed
@@ -247,7 +226,7 @@ def main():
     bodies = [body_of(text) for text in texts]
     print(f"load of the machine {os.getloadavg()[0]:.1f}, {os.cpu_count()} processors, {options.threads} threads a server")
     if options.requests:
-        with Server.of_plethora(options.program, options.model, "-j", options.threads, *options.serve_args) as server:
+        with start_plethora(options) as server:
             problems = watch_memory(server, bodies, options)
     else:
         problems = compare_servers(options, texts, bodies)
