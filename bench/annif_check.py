@@ -23,6 +23,7 @@ import time
 from pathlib import Path
 
 import annif_client
+import requests
 from load_servers import Server
 
 ANNIF = Path(sys.executable).with_name("annif")
@@ -143,6 +144,8 @@ def check_commands(workshop, expected):
     shown = workshop.annif("show-project", "plethora")
     if not re.search(r"Trained: +True", shown):
         fail(f"Annif does not hold the project for trained:\n{shown}")
+    if not re.search(r"Modification time: +\d{4}-\d\d-\d\d", shown):
+        fail(f"Annif does not know when the project was changed:\n{shown}")
     texts = workshop.texts()[:5]
     for number, text in enumerate(texts):
         workshop.write(f"{number}.txt", text)
@@ -214,6 +217,31 @@ def check_client(name, client, project, texts, expected):
         fail(f"{name}: a project that is not there was answered")
 
 
+def check_edges(name, client, project, text):
+    """What both servers answer, though it asks for nothing or for too much."""
+    answers = {
+        "no subjects": (client.suggest(project, text, limit=0), []),
+        "an empty batch": (client.suggest_batch(project, []), []),
+        "no subjects in a batch": (
+            [answer["results"] for answer in client.suggest_batch(project, [{"text": text}], limit=0)],
+            [[]],
+        ),
+        "many subjects": (len(client.suggest(project, text, limit=100_000)) > TOP_K, True),
+        "projects with a slash": (get_json(f"{client.api_base}projects/")["projects"], client.projects),
+        "the address without a slash": (get_json(client.api_base.rstrip("/")), client.api_info),
+    }
+    for what, (answer, expected) in answers.items():
+        if answer != expected:
+            fail(f"{name}, {what}: found {answer}, expected {expected}")
+    print(f"{name}: {', '.join(answers)}: as Annif answers")
+
+
+def get_json(address):
+    response = requests.get(address, timeout=30)
+    response.raise_for_status()
+    return response.json()
+
+
 def main():
     options = arguments()
     os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1"
@@ -230,9 +258,12 @@ def main():
             check_metrics(workshop)
             # Annif answers at most 32 documents at once.
             few, rankings = texts[:32], expected[:32]
-            check_client("annif-client", annif_client.AnnifClient(f"http://{server.address}/v1/"), "m", few, rankings)
+            own = annif_client.AnnifClient(f"http://{server.address}/v1/")
+            check_client("annif-client", own, "m", few, rankings)
+            check_edges("annif-client", own, "m", few[0])
             with annif_server(workshop) as client:
                 check_client("annif-client, through Annif", client, "plethora", few, rankings)
+                check_edges("annif-client, through Annif", client, "plethora", few[0])
 
 
 if __name__ == "__main__":
