@@ -36,6 +36,7 @@ mod registry;
 mod reload;
 mod routes;
 mod server;
+mod timestamp;
 mod tls;
 
 pub use config::{Limits, ServeConfig, TlsFiles};

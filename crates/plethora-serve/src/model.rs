@@ -28,6 +28,8 @@ pub(crate) struct ServedModel {
     pub(crate) sha256: String,
     /// When it was opened, in seconds since 1970.
     pub(crate) loaded_at: u64,
+    /// When the manifest was written, where the file system keeps that.
+    pub(crate) saved_at: Option<SystemTime>,
     pub(crate) queue: Arc<Queue>,
     index: OnceLock<LabelIndex>,
 }
@@ -45,6 +47,7 @@ impl ServedModel {
         metrics: ModelMetrics,
     ) -> Result<Self> {
         let sha256 = manifest_sha256(path)?;
+        let manifest = std::fs::metadata(path.join(MANIFEST_FILE));
         let predictor = Predictor::open_on(path, compute)?;
         if manifest_sha256(path)? != sha256 {
             return Err(Error::model(path, "was replaced while it was opened"));
@@ -61,6 +64,7 @@ impl ServedModel {
             thresholds: predictor.label_thresholds(),
             sha256,
             loaded_at: now_s(),
+            saved_at: manifest.and_then(|manifest| manifest.modified()).ok(),
             queue: Arc::clone(&queue),
             index: OnceLock::new(),
         };

@@ -63,7 +63,7 @@ pub(crate) async fn rank(
 
 impl Choice {
     /// Refuses what makes no sense, and gives the number of labels.
-    fn check(&self, model: &ServedModel, limits: &Limits) -> Result<usize, Problem> {
+    pub(crate) fn check(&self, model: &ServedModel, limits: &Limits) -> Result<usize, Problem> {
         let top_k = self.top_k.unwrap_or(DEFAULT_TOP_K.min(limits.max_top_k));
         if !(1..=limits.max_top_k).contains(&top_k) {
             let detail = format!("top_k: expected 1 to {}, found {top_k}", limits.max_top_k);

@@ -5,8 +5,12 @@
 
 mod support;
 
+use std::fs::File;
+use std::time::{Duration, UNIX_EPOCH};
+
+use plethora_core::artifact::MANIFEST_FILE;
 use serde_json::{Value, json};
-use support::{config, small_model, source, start, start_with, texts};
+use support::{config, copy, limited, small_model, source, start, start_with, texts};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
@@ -55,6 +59,84 @@ fn annif_clients_are_answered() {
     let answer = client.post("/v1/projects/small/suggest-batch?limit=ten", &batch);
     answer.problem(422);
     client.get("/v1/projects/large").problem(404);
+}
+
+#[test]
+fn annif_takes_any_limit_and_no_documents() {
+    let (_server, client) = start(&limited(|limits| limits.max_top_k = 4));
+    let text = texts()[0].replace(' ', "+");
+    let suggest = |more: &str| {
+        let form = format!("text={text}{more}");
+        client.post_bytes("/v1/projects/small/suggest", FORM, form.as_bytes())
+    };
+    let two = json!({"documents": [{"text": texts()[0], "document_id": "x"}, {"text": ""}]});
+    let suggest_batch = |query: &str, body: &Value| {
+        client.post(&format!("/v1/projects/small/suggest-batch{query}"), body)
+    };
+    for (limit, expected) in [(0, 0), (1, 1), (4, 4), (5, 4), (1_000_000_000, 4)] {
+        let one = suggest(&format!("&limit={limit}")).json();
+        assert_eq!(one["results"].as_array().unwrap().len(), expected);
+        let both = suggest_batch(&format!("?limit={limit}"), &two).json();
+        assert_eq!(both.as_array().unwrap().len(), 2);
+        assert_eq!(both[0]["document_id"], "x");
+        assert_eq!(both[0]["results"], one["results"]);
+    }
+    let none = json!({"documents": []});
+    for query in ["", "?limit=0", "?limit=1000"] {
+        assert_eq!(suggest_batch(query, &none).json(), json!([]));
+    }
+    for limit in [0, 3] {
+        suggest(&format!("&limit={limit}&threshold=2")).problem(422);
+        let query = format!("?limit={limit}&threshold=2");
+        suggest_batch(&query, &two).problem(422);
+        suggest_batch(&query, &none).problem(422);
+    }
+    suggest("&limit=-1").problem(422);
+    suggest_batch("?limit=-1", &none).problem(422);
+    let many = vec![json!({"text": ""}); 1001];
+    suggest_batch("?limit=0", &json!({"documents": many})).problem(413);
+    let answer = client.post("/v1/projects/large/suggest-batch", &none);
+    answer.problem(404);
+    // Elsewhere these stay mistakes.
+    for top_k in [0, 5] {
+        let body = json!({"documents": [texts()[0]], "top_k": top_k});
+        client.predict(&body).problem(422);
+    }
+    client.predict(&none).problem(422);
+}
+
+#[test]
+fn annif_clients_may_add_or_leave_a_slash() {
+    let (_server, client) = start(&config());
+    for (path, described) in [
+        ("/v1", "/v1/"),
+        ("/v1/projects/", "/v1/projects"),
+        ("/v1/projects/small/", "/v1/projects/small"),
+    ] {
+        assert_eq!(client.get(path).json(), client.get(described).json());
+    }
+    client.get("/v1/projects/large/").problem(404);
+    let path = "/v1/projects/small/suggest";
+    let ask = |path: &str| client.post_bytes(path, FORM, b"text=law").json();
+    assert_eq!(ask(&format!("{path}/")), ask(path));
+    client.get("/v1/projects/small/suggest/").problem(405);
+    let path = "/v1/projects/small/suggest-batch";
+    let body = json!({"documents": [{"text": "law"}]});
+    let ask = |path: &str| client.post(path, &body).json();
+    assert_eq!(ask(&format!("{path}/")), ask(path));
+}
+
+#[test]
+fn annif_clients_learn_when_a_model_was_saved() {
+    let desk = tempfile::tempdir().unwrap();
+    let model = desk.path().join("m");
+    copy(&small_model(), &model);
+    let manifest = File::options().write(true).open(model.join(MANIFEST_FILE));
+    let saved_at = UNIX_EPOCH + Duration::from_secs(1_589_906_562);
+    manifest.unwrap().set_modified(saved_at).unwrap();
+    let (_server, client) = start_with(&config(), &[source("m", &model)]);
+    let project = client.get("/v1/projects/m").json();
+    assert_eq!(project["modification_time"], "2020-05-19T16:42:42Z");
 }
 
 #[test]

@@ -12,15 +12,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use support::training::{catalogue, train};
-use support::{Client, config, eventually, small_model, source, start_with, texts};
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
-    }
-}
+use support::{Client, config, copy, eventually, small_model, source, start_with, texts};
 
 /// Puts a folder in the place of another, as far as a file system lets us in one step.
 fn replace(old: &Path, new: &Path) {

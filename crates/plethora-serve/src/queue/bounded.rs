@@ -101,6 +101,8 @@ impl Queue {
             if !batch.jobs.is_empty() {
                 break;
             }
+            // Those nobody waits for are gone, and the next job may be long in coming.
+            self.metrics.set_queued(state.num_documents);
             if state.is_closed {
                 return None;
             }
@@ -252,6 +254,23 @@ mod tests {
         let sizes: Vec<usize> = sizes.map(|jobs| jobs.len()).collect();
         assert_eq!(sizes, [1, 1, 1, 1]);
         assert_eq!(queue.lock().num_documents, 0);
+    }
+
+    #[test]
+    fn jobs_nobody_waits_for_are_not_counted_as_waiting() {
+        let metrics = Metrics::new();
+        let queue = Queue::new(queue(2, 8).limits, metrics.model("m"));
+        let is_counted = |num_documents: usize| {
+            let count = format!("plethora_queue_documents{{model=\"m\"}} {num_documents}\n");
+            metrics.render().contains(&count)
+        };
+        let (job, answer) = job(&["a"]);
+        queue.push(job).unwrap();
+        assert!(is_counted(1));
+        drop(answer);
+        queue.close();
+        assert!(queue.next_batch().is_none());
+        assert!(is_counted(0));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! What Annif's clients and its `http` backend expect.
 
-use axum::Json;
 use axum::extract::{Request, State};
+use axum::routing::{get, post};
+use axum::{Json, Router};
 use plethora_core::ScoredLabel;
 use plethora_core::corpus::LabelSpace;
 use serde::{Deserialize, Serialize};
@@ -9,9 +10,12 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::app::SharedApp;
 use crate::body::{PathOf, QueryOf, read_form, read_json};
+use crate::model::ServedModel;
 use crate::problem::{Problem, ProblemBody};
-use crate::ranking::{Choice, rank};
+use crate::queue::{Arrival, Rankings};
+use crate::ranking::{Choice, check_documents, rank};
 use crate::registry::Slot;
+use crate::{Limits, timestamp};
 
 /// What answers.
 #[derive(Debug, Serialize, ToSchema)]
@@ -43,7 +47,8 @@ pub(crate) struct Project {
     backend: Backend,
     /// Always true.
     is_trained: bool,
-    /// Not known.
+    /// When the model was saved, in ISO 8601, if the file system knows.
+    #[schema(format = DateTime)]
     modification_time: Option<String>,
 }
 
@@ -59,8 +64,8 @@ pub(crate) struct Backend {
 pub(crate) struct SuggestForm {
     /// The text.
     text: String,
-    /// Most subjects; 10 if not given.
-    #[schema(minimum = 1)]
+    /// Most subjects; 10 if not given, and never more than the server gives.
+    #[schema(minimum = 0)]
     limit: Option<usize>,
     /// Lowest score.
     #[schema(minimum = 0, maximum = 1)]
@@ -74,8 +79,8 @@ pub(crate) struct SuggestForm {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct SuggestQuery {
-    /// Most subjects; 10 if not given.
-    #[param(minimum = 1)]
+    /// Most subjects; 10 if not given, and never more than the server gives.
+    #[param(minimum = 0)]
     limit: Option<usize>,
     /// Lowest score.
     #[param(minimum = 0, maximum = 1)]
@@ -90,7 +95,6 @@ pub(crate) struct SuggestQuery {
 #[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct SuggestBatch {
     /// The texts.
-    #[schema(min_items = 1)]
     documents: Vec<BatchDocument>,
 }
 
@@ -134,15 +138,16 @@ pub(crate) struct Subject {
 
 impl Project {
     fn of(slot: &Slot) -> Self {
+        let model = slot.current();
         Self {
             project_id: slot.id.clone(),
             name: slot.id.clone(),
             language: "und",
             backend: Backend {
-                backend_id: slot.current().details.system.clone(),
+                backend_id: model.details.system.clone(),
             },
             is_trained: true,
-            modification_time: None,
+            modification_time: model.saved_at.and_then(timestamp::iso_8601),
         }
     }
 }
@@ -158,6 +163,41 @@ fn subjects(ranking: &[ScoredLabel], labels: &LabelSpace) -> Vec<Subject> {
         }
     };
     ranking.iter().map(subject).collect()
+}
+
+/// Ranks as Annif does, where no subjects and no texts are no mistakes, and where a limit beyond the
+/// server's own stands for all that it gives.
+async fn ranked(
+    model: &ServedModel,
+    arrival: Arrival<'_>,
+    limits: &Limits,
+    texts: Vec<String>,
+    (limit, threshold): (Option<usize>, Option<f32>),
+) -> Result<Rankings, Problem> {
+    let choice = Choice {
+        top_k: limit.map(|limit| limit.clamp(1, limits.max_top_k)),
+        threshold,
+        ..Choice::default()
+    };
+    if limit == Some(0) || texts.is_empty() {
+        choice.check(model, limits)?;
+        check_documents(texts.len().max(1), limits)?;
+        return Ok(vec![Vec::new(); texts.len()]);
+    }
+    rank(model, arrival, limits, texts, &choice).await
+}
+
+/// The addresses with a slash more or less, which Annif leads to the described ones.
+pub(super) fn slashed_router() -> Router<SharedApp> {
+    Router::new()
+        .route("/v1", get(about))
+        .route("/v1/projects/", get(projects))
+        .route("/v1/projects/{project_id}/", get(project))
+        .route("/v1/projects/{project_id}/suggest/", post(suggest))
+        .route(
+            "/v1/projects/{project_id}/suggest-batch/",
+            post(suggest_batch),
+        )
 }
 
 /// Tells what answers.
@@ -216,12 +256,8 @@ pub(super) async fn suggest(
     let model = app.model(&id)?;
     let arrival = model.queue.arrival();
     let form: SuggestForm = read_form(request, &app.limits).await?;
-    let choice = Choice {
-        top_k: form.limit,
-        threshold: form.threshold,
-        ..Choice::default()
-    };
-    let rankings = rank(&model, arrival, &app.limits, vec![form.text], &choice).await?;
+    let wanted = (form.limit, form.threshold);
+    let rankings = ranked(&model, arrival, &app.limits, vec![form.text], wanted).await?;
     let best = rankings.first().map_or(&[][..], Vec::as_slice);
     Ok(Json(Suggestions {
         results: subjects(best, &model.labels),
@@ -250,16 +286,12 @@ pub(super) async fn suggest_batch(
     let model = app.model(&id)?;
     let arrival = model.queue.arrival();
     let batch: SuggestBatch = read_json(request, &app.limits).await?;
-    let choice = Choice {
-        top_k: query.limit,
-        threshold: query.threshold,
-        ..Choice::default()
-    };
     let documents = batch.documents.into_iter();
     let (ids, texts): (Vec<Option<String>>, Vec<String>) = documents
         .map(|document| (document.document_id, document.text))
         .unzip();
-    let rankings = rank(&model, arrival, &app.limits, texts, &choice).await?;
+    let wanted = (query.limit, query.threshold);
+    let rankings = ranked(&model, arrival, &app.limits, texts, wanted).await?;
     let suggestions = ids.into_iter().zip(&rankings);
     let suggestions = suggestions.map(|(document_id, ranking)| DocumentSuggestions {
         document_id,

@@ -34,6 +34,7 @@ pub(crate) fn router(app: SharedApp) -> Router {
         .config(Config::default().validator_url("none"));
     router
         .merge(page::router())
+        .merge(annif::slashed_router())
         .with_state(app.clone())
         .merge(viewer)
         .fallback(async || Problem::not_found("there is nothing at this address; see /docs/"))

@@ -5,6 +5,7 @@
 pub(crate) mod client;
 pub(crate) mod training;
 
+use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -22,7 +23,7 @@ pub(crate) fn small_model() -> PathBuf {
 /// Texts that the small model knows something of.
 pub(crate) fn texts() -> Vec<String> {
     let path = small_model().with_file_name("model_v1.predictions.jsonl");
-    let lines = std::fs::read_to_string(path).unwrap();
+    let lines = fs::read_to_string(path).unwrap();
     let text = |line: &str| -> String {
         let value: Value = serde_json::from_str(line).unwrap();
         value["text"].as_str().unwrap().to_owned()
@@ -51,6 +52,15 @@ pub(crate) fn source(id: &str, path: &Path) -> ModelSource {
     ModelSource {
         id: id.into(),
         path: path.into(),
+    }
+}
+
+/// Copies the files of a model.
+pub(crate) fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
     }
 }
 
