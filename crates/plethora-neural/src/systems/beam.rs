@@ -14,12 +14,14 @@ use crate::word_network::WordNetwork;
 const ON_GPU: BatchLimits = BatchLimits {
     places: 1 << 15,
     documents: 256,
+    is_recurrent: true,
 };
 
 /// As [`ON_GPU`], on a processor, whose caches hold fewer.
 const ON_CPU: BatchLimits = BatchLimits {
     places: 1 << 13,
     documents: 32,
+    is_recurrent: true,
 };
 
 /// The best items of one document at one level, best first.

@@ -14,12 +14,14 @@ use crate::piece_network::PieceNetwork;
 const ON_GPU: BatchLimits = BatchLimits {
     places: 1 << 16,
     documents: 512,
+    is_recurrent: false,
 };
 
 /// As [`ON_GPU`], on a processor, whose caches hold fewer.
 const ON_CPU: BatchLimits = BatchLimits {
     places: 1 << 12,
     documents: 512,
+    is_recurrent: false,
 };
 
 /// A network, ready to rank.

@@ -17,6 +17,9 @@ pub(super) struct BatchLimits {
     /// Places: documents x longest document.
     pub(super) places: usize,
     pub(super) documents: usize,
+    /// Whether the network reads word after word. On a processor such a one reads documents of one length
+    /// together and others faster alone, and gains nothing from a second thread.
+    pub(super) is_recurrent: bool,
 }
 
 /// Documents that are ranked in batches of similar length: one batch after the other on a GPU, side by
@@ -57,14 +60,22 @@ impl RankedBatches<'_> {
         let rank = Reading(rank);
         let mut said = vec![T::default(); sorted.len()];
         for round in batches.chunks(threads * BATCHES_PER_ROUND) {
-            let of_batches: Vec<Vec<T>> = if threads == 1 || batches.len() == 1 {
-                let one_by_one = round.iter().map(|batch| rank.of(batch));
-                one_by_one.collect::<Result<_>>()?
-            } else {
-                let side_by_side = round.par_iter().with_max_len(1);
-                side_by_side
-                    .map(|batch| with_threads(1, || rank.of(batch)))
-                    .collect::<Result<_>>()?
+            let of_batches: Vec<Vec<T>> = match round {
+                [batch] if threads > 1 => {
+                    vec![with_threads(self.threads_of_one(threads), || {
+                        rank.of(batch)
+                    })?]
+                }
+                _ if threads > 1 => {
+                    let side_by_side = round.par_iter().with_max_len(1);
+                    side_by_side
+                        .map(|batch| with_threads(1, || rank.of(batch)))
+                        .collect::<Result<_>>()?
+                }
+                _ => {
+                    let one_by_one = round.iter().map(|batch| rank.of(batch));
+                    one_by_one.collect::<Result<_>>()?
+                }
             };
             let documents = round.iter().copied().flatten();
             for (&document, one) in documents.zip(of_batches.into_iter().flatten()) {
@@ -75,19 +86,37 @@ impl RankedBatches<'_> {
         Ok(said)
     }
 
-    /// Batches of documents, which come longest first; at least one a thread where there are as many.
-    fn cut<'d>(&self, sorted: &'d [u32], threads: usize) -> Vec<&'d [u32]> {
-        let limits = match self.device {
+    /// Threads of libtorch for a batch that is ranked alone.
+    fn threads_of_one(&self, threads: usize) -> usize {
+        if self.limits().is_recurrent {
+            1
+        } else {
+            threads
+        }
+    }
+
+    fn limits(&self) -> BatchLimits {
+        match self.device {
             Device::Cpu => self.on_cpu,
             _ => self.on_gpu,
-        };
+        }
+    }
+
+    /// Batches of documents, which come longest first; at least one a thread where there are as many.
+    fn cut<'d>(&self, sorted: &'d [u32], threads: usize) -> Vec<&'d [u32]> {
+        let limits = self.limits();
         let most = limits.documents.min(sorted.len().div_ceil(threads)).max(1);
         let mut batches = Vec::new();
         let mut rest = sorted;
         while let Some(&longest) = rest.first() {
-            let length = self.sequences.row(longest as usize).len().max(1);
-            let count = (limits.places / length).clamp(1, most);
-            let (batch, later) = rest.split_at(count.min(rest.len()));
+            let length = |document: u32| self.sequences.row(document as usize).len().max(1);
+            let alike = if limits.is_recurrent && self.device == Device::Cpu {
+                rest.partition_point(|&document| length(document) == length(longest))
+            } else {
+                rest.len()
+            };
+            let count = (limits.places / length(longest)).clamp(1, most);
+            let (batch, later) = rest.split_at(count.min(alike));
             batches.push(batch);
             rest = later;
         }
@@ -117,10 +146,11 @@ mod tests {
     use super::*;
     use crate::Error;
 
-    fn batches(sequences: &IndexRows) -> RankedBatches<'_> {
+    fn batches(sequences: &IndexRows, is_recurrent: bool) -> RankedBatches<'_> {
         let limits = BatchLimits {
             places: 12,
             documents: 4,
+            is_recurrent,
         };
         RankedBatches {
             sequences,
@@ -143,10 +173,10 @@ mod tests {
     fn every_document_gets_its_own_whatever_the_threads() {
         for count in [0, 1, 2, 5, 40] {
             let sequences = sequences(count);
-            for threads in [1, 2, 3] {
+            for (threads, is_recurrent) in [(1, false), (2, false), (3, false), (2, true)] {
                 let seen = Mutex::new(Vec::new());
                 let mut heard = 0;
-                let said = batches(&sequences).rank_on(
+                let said = batches(&sequences, is_recurrent).rank_on(
                     threads,
                     |batch| {
                         seen.lock().unwrap().push(batch.to_vec());
@@ -163,6 +193,8 @@ mod tests {
                 for batch in seen.lock().unwrap().iter() {
                     let longest = sequences.row(batch[0] as usize).len();
                     assert!(batch.len() <= 4 && batch.len() * longest <= 12);
+                    let mut lengths = batch.iter().map(|&d| sequences.row(d as usize).len());
+                    assert!(!is_recurrent || lengths.all(|length| length == longest));
                 }
             }
         }
@@ -171,7 +203,7 @@ mod tests {
     #[test]
     fn threads_have_libtorch_to_themselves() {
         let sequences = sequences(8);
-        let threads = batches(&sequences).rank_on(
+        let threads = batches(&sequences, false).rank_on(
             2,
             |batch| Ok(vec![tch::get_num_threads(); batch.len()]),
             |_| Ok(()),
@@ -183,13 +215,13 @@ mod tests {
     fn a_failure_is_the_answer() {
         let sequences = sequences(8);
         for threads in [1, 2] {
-            let said = batches(&sequences).rank_on::<u32>(
+            let said = batches(&sequences, false).rank_on::<u32>(
                 threads,
                 |_| Err(Error::Torch("out of memory".to_owned())),
                 |_| Ok(()),
             );
             assert!(said.unwrap_err().to_string().contains("out of memory"));
-            let stopped = batches(&sequences).rank_on(
+            let stopped = batches(&sequences, false).rank_on(
                 threads,
                 |batch| Ok(batch.to_vec()),
                 |_| Err(Error::Torch("stop".to_owned())),

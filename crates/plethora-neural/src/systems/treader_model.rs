@@ -25,12 +25,14 @@ pub(super) const NETWORK_FILE: &str = "network.safetensors";
 const ON_GPU: BatchLimits = BatchLimits {
     places: 1 << 16,
     documents: 256,
+    is_recurrent: false,
 };
 
 /// As [`ON_GPU`], on a processor, whose caches hold fewer.
 const ON_CPU: BatchLimits = BatchLimits {
     places: 1 << 13,
     documents: 256,
+    is_recurrent: false,
 };
 
 /// The network, and where it looks neighbours up.
