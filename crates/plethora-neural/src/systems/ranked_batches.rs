@@ -110,13 +110,15 @@ impl RankedBatches<'_> {
         let mut rest = sorted;
         while let Some(&longest) = rest.first() {
             let length = |document: u32| self.sequences.row(document as usize).len().max(1);
-            let alike = if limits.is_recurrent && self.device == Device::Cpu {
-                rest.partition_point(|&document| length(document) == length(longest))
-            } else {
-                rest.len()
-            };
             let count = (limits.places / length(longest)).clamp(1, most);
-            let (batch, later) = rest.split_at(count.min(alike));
+            let count = if limits.is_recurrent && self.device == Device::Cpu {
+                let alike = rest.partition_point(|&document| length(document) == length(longest));
+                // libtorch keeps what it prepares for each shape: a power of two has few.
+                1 << count.min(alike).ilog2()
+            } else {
+                count.min(rest.len())
+            };
+            let (batch, later) = rest.split_at(count);
             batches.push(batch);
             rest = later;
         }
