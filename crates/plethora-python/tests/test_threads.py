@@ -86,7 +86,9 @@ def test_warnings_go_to_the_logger(caplog):
 
 
 INTERRUPTED = """
-import sys, plethora
+import signal, sys, plethora
+# Shells start what runs in their background deaf to Ctrl-C, tests among it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 texts = [f"word{n % 97} word{n % 89} word{n % 83}" for n in range(3000)]
 labels = [[f"label{n % 300}"] for n in range(3000)]
 def tell(report):
