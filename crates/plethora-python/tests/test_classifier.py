@@ -161,6 +161,12 @@ def test_neural_systems_validate_and_round_trip(train, test, tmp_path):
     assert 0 <= loaded.score(test.texts, test.labels) <= 1
 
 
+def test_every_system_has_a_class():
+    exported = [getattr(plethora, name) for name in plethora.__all__]
+    classes = {kind.system for kind in exported if isinstance(getattr(kind, "system", None), str)}
+    assert set(plethora.systems()) <= classes
+
+
 @pytest.mark.skipif(plethora.has_neural_systems(), reason="built with neural systems")
 def test_builds_without_neural_systems_say_so():
     assert "lightxml" not in plethora.systems()

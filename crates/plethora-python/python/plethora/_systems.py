@@ -63,6 +63,12 @@ class OneVsAll(_OfSystem):
     system = "one-vs-all"
 
 
+class KNN(_OfSystem):
+    """The labels of the training documents that are most like a text."""
+
+    system = "knn"
+
+
 class AttentionXML(_OfSystem):
     """AttentionXML: an LSTM over words, and every label attends to those that matter to it."""
 
@@ -87,6 +93,12 @@ class XMLCNN(_OfSystem):
     system = "xml-cnn"
 
 
+class LightAttention(_OfSystem):
+    """LightAttention: clusters of labels attend to words first, then the labels of the best ones."""
+
+    system = "lightattention"
+
+
 class LightXML(_OfSystem):
     """LightXML: a pretrained transformer (`encoder=`), and clusters of labels."""
 
@@ -97,6 +109,12 @@ class APLCXLNet(_OfSystem):
     """APLC-XLNet: a pretrained transformer (`encoder=`), and rare labels in narrower tails."""
 
     system = "aplc-xlnet"
+
+
+class TReaderXML(_OfSystem):
+    """TReaderXML: the words of a text beside the labels that training documents like it have."""
+
+    system = "treaderxml"
 
 
 _CLASSES: dict[str, type[Classifier]] = {
