@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use numpy::{PyArray1, ToPyArray};
 use plethora_core::artifact::{ModelCopy, ModelReader, ModelWriter};
-use plethora_core::corpus::{CorpusReader, Label};
+use plethora_core::corpus::{CorpusReader, Label, LabelSpace};
 use plethora_core::metrics::EvaluationConfig;
 use plethora_core::{Error, NoProgress, Result, ScoredLabel};
 use plethora_predict::{Compute, Explanation, Predictor, RankOptions};
@@ -158,7 +158,7 @@ impl PyModel {
         };
         let explained = watch(py, num_threads, None, move |_| {
             let found = predictor.explain(text, id)?;
-            Ok(as_json(&found, text, predictor.labels().label(id)))
+            Ok(as_json(&found, text, predictor.labels()))
         })?;
         Ok(explained.to_string())
     }
@@ -209,7 +209,8 @@ fn copy(path: &Path, target: &Path, overwrite: bool) -> Result<()> {
 
 /// The same object as `plethora explain --json` has for a label; places are counted in characters,
 /// as Python does.
-fn as_json(found: &Explanation, text: &str, label: &Label) -> Value {
+fn as_json(found: &Explanation, text: &str, labels: &LabelSpace) -> Value {
+    let label = labels.label(found.label);
     // The number of characters before each byte.
     let mut characters = vec![0; text.len() + 1];
     for (number, (byte, character)) in text.char_indices().enumerate() {
@@ -232,6 +233,17 @@ fn as_json(found: &Explanation, text: &str, label: &Label) -> Value {
             "contribution": term.contribution,
         })
     });
+    let neighbours = found.neighbours.iter().map(|neighbour| {
+        let names = neighbour.labels.iter().map(|&id| &labels.label(id).name);
+        json!({
+            "id": neighbour.id,
+            "title": neighbour.title,
+            "similarity": neighbour.similarity,
+            "share": neighbour.share,
+            "has_label": neighbour.labels.contains(&found.label),
+            "labels": names.collect::<Vec<_>>(),
+        })
+    });
     let member =
         (found.member.as_ref()).map(|member| json!({"name": member.name, "system": member.system}));
     json!({
@@ -243,5 +255,6 @@ fn as_json(found: &Explanation, text: &str, label: &Label) -> Value {
         "member": member,
         "spans": spans.collect::<Vec<_>>(),
         "terms": terms.collect::<Vec<_>>(),
+        "neighbours": neighbours.collect::<Vec<_>>(),
     })
 }

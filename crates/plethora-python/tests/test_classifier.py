@@ -161,6 +161,15 @@ def test_neural_systems_validate_and_round_trip(train, test, tmp_path):
     assert 0 <= loaded.score(test.texts, test.labels) <= 1
 
 
+def test_neighbours_explain(train):
+    model = plethora.KNN(n_jobs=1).fit(train.texts, train.labels)
+    label = model.predict(train.texts[:1], 1)[0][0][0]
+    found = model.explain(train.texts[0], label)
+    assert found["method"] == "neighbours"
+    voters = [neighbour for neighbour in found["neighbours"] if neighbour["has_label"]]
+    assert voters and all(0 < neighbour["similarity"] <= 1.001 for neighbour in voters)
+
+
 def test_every_system_has_a_class():
     exported = [getattr(plethora, name) for name in plethora.__all__]
     classes = {kind.system for kind in exported if isinstance(getattr(kind, "system", None), str)}

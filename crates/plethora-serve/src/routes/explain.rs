@@ -59,7 +59,7 @@ pub(crate) struct LabelExplanation {
     name: String,
     /// The score that ranking gives to it.
     score: f32,
-    /// What weights mean: `attention` or `contributions`.
+    /// What weights mean: `attention`, `contributions` or `neighbours`.
     method: &'static str,
     /// The model of an ensemble that the weights come from.
     #[serde(skip_serializing_if = "Option::is_none")]
