@@ -11,6 +11,9 @@ use crate::threads::{num_threads, with_threads};
 /// Batches a thread between two times that the work can be stopped.
 const BATCHES_PER_ROUND: usize = 8;
 
+/// A recurrent network reads fewer documents one by one on a processor.
+const FEWEST_TOGETHER: usize = 8;
+
 /// How many documents are read together.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BatchLimits {
@@ -113,8 +116,7 @@ impl RankedBatches<'_> {
             let count = (limits.places / length(longest)).clamp(1, most);
             let count = if limits.is_recurrent && self.device == Device::Cpu {
                 let alike = rest.partition_point(|&document| length(document) == length(longest));
-                // libtorch keeps what it prepares for each shape: a power of two has few.
-                1 << count.min(alike).ilog2()
+                together(count.min(alike))
             } else {
                 count.min(rest.len())
             };
@@ -123,6 +125,16 @@ impl RankedBatches<'_> {
             rest = later;
         }
         batches
+    }
+}
+
+/// How many of so many documents of one length a recurrent network reads together. libtorch keeps what it
+/// prepares for each shape, so few are shared: a server that meets every length with every small number of
+/// documents would grow for a hundred thousand requests.
+fn together(alike: usize) -> usize {
+    match alike {
+        0..FEWEST_TOGETHER => 1,
+        _ => 1 << alike.ilog2(),
     }
 }
 
@@ -199,6 +211,31 @@ mod tests {
                     assert!(!is_recurrent || lengths.all(|length| length == longest));
                 }
             }
+        }
+    }
+
+    #[test]
+    fn recurrent_networks_meet_few_shapes() {
+        let limits = BatchLimits {
+            places: 1000,
+            documents: 64,
+            is_recurrent: true,
+        };
+        for (alike, counts) in [(7, vec![1; 7]), (8, vec![8]), (21, vec![16, 1, 1, 1, 1, 1])] {
+            let mut sequences = IndexRows::default();
+            (0..alike).for_each(|_| sequences.push([1, 2, 3]));
+            let documents: Vec<u32> = (0..alike).collect();
+            let batches = RankedBatches {
+                sequences: &sequences,
+                device: Device::Cpu,
+                on_gpu: limits,
+                on_cpu: limits,
+            };
+            let cut = batches.cut(&documents, 1);
+            assert_eq!(
+                cut.iter().map(|batch| batch.len()).collect::<Vec<_>>(),
+                counts
+            );
         }
     }
 
