@@ -14,8 +14,8 @@ use crate::head::LabelFacts;
 use crate::start::Start;
 use crate::train::Network as _;
 use crate::treader::{
-    DocumentWords, NeighbourVectors, TReaderBatch, TReaderConfig, TReaderNetwork, TReaderSetup,
-    Teacher, TeacherRow,
+    DocumentWords, MIXED_DEPTH, NeighbourVectors, TReaderBatch, TReaderConfig, TReaderNetwork,
+    TReaderSetup, Teacher, TeacherRow, mixed,
 };
 
 /// Name of the weights in a model folder.
@@ -92,12 +92,19 @@ impl TReaderPart {
     ) -> Result<Vec<Vec<ScoredLabel>>> {
         let retriever = self.retriever.as_ref();
         let rows = retriever.map(|retriever| retriever.rows_of_texts(texts, sequences, config));
-        TReaderRanker {
+        let share = self.network.vote_share();
+        let ranker = TReaderRanker {
             network: &self.network,
             teacher: retriever.map(Retriever::teacher),
-            keep,
-        }
-        .rank(sequences, rows.as_deref())
+            keep: share.map_or(keep, |_| keep.max(MIXED_DEPTH)),
+        };
+        let rankings = ranker.rank(sequences, rows.as_deref())?;
+        let (Some(share), Some(rows)) = (share, rows) else {
+            return Ok(rankings);
+        };
+        let documents = rankings.iter().zip(&rows);
+        let mixed = documents.map(|(ranking, row)| mixed(ranking, &row.votes, share, keep));
+        Ok(mixed.collect())
     }
 
     /// Why a label has its votes; absent without a teacher.
@@ -113,7 +120,7 @@ impl TReaderPart {
     }
 }
 
-/// A network, ready to rank.
+/// A network, ready to rank by itself.
 pub(super) struct TReaderRanker<'a> {
     pub(super) network: &'a TReaderNetwork,
     pub(super) teacher: Option<&'a Teacher>,

@@ -92,6 +92,9 @@ pub struct TeacherConfig {
     pub prior: bool,
     /// Whether what was read of a label raises its score at once, or lowers it.
     pub own_scores: bool,
+    /// Whether votes are mixed with what the network says, in the share that ranks validation documents best.
+    /// The network itself leans on votes too little: it knows training documents by their words.
+    pub mixed: bool,
 }
 
 /// What is read of the labels of neighbours.
@@ -358,6 +361,7 @@ mod tests {
                 config.teacher.label_vectors = false;
             }),
             ("teacher.own_scores", |config| {
+                config.teacher.own_scores = true;
                 config.teacher.tokens = TeacherTokens::Positions;
             }),
             ("reading.heads", |config| config.reading.heads = 7),

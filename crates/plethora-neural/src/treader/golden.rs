@@ -90,6 +90,7 @@ fn config(settings: &Settings, sizes: Sizes, form: TReaderForm) -> TReaderConfig
         weights: settings.weights,
         prior: settings.prior,
         own_scores: settings.own_scores,
+        mixed: false,
         ..config.teacher
     };
     config.reading = ReadingConfig {

@@ -10,6 +10,7 @@ mod config;
 #[cfg(test)]
 mod golden;
 mod label_head;
+mod mixture;
 mod network;
 mod pooling;
 mod reading;
@@ -27,6 +28,7 @@ pub use config::{
 };
 
 pub(crate) use batch::{DocumentWords, TReaderBatch};
+pub(crate) use mixture::{MIXED_DEPTH, mixed};
 pub(crate) use network::{TReaderNetwork, TReaderSetup};
 pub(crate) use teacher::Teacher;
 pub(crate) use teacher_rows::{TeacherRow, TeacherRows};

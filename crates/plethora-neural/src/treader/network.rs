@@ -19,6 +19,9 @@ use crate::train::{Learnt, LossScale, Network, StepPart};
 /// The table of word vectors among the tables of the parameters.
 const WORD_TABLE: usize = 0;
 
+/// Share of votes in the scores of a network that no documents have validated.
+const UNVALIDATED_VOTE_SHARE: f64 = 0.3;
+
 /// Words and labels of neighbours in, scores of labels out.
 #[derive(Debug)]
 pub(crate) struct TReaderNetwork {
@@ -34,6 +37,8 @@ pub(crate) struct TReaderNetwork {
     output: OutputKind,
     /// How much votes raise scores.
     prior: Option<ParameterId>,
+    /// The share of votes in what the network's scores are mixed to. No step changes it.
+    vote_share: Option<ParameterId>,
     device: Device,
     kind: Kind,
     loss: LossScale,
@@ -96,6 +101,11 @@ impl TReaderNetwork {
             let one = Tensor::ones([1], (Kind::Float, Device::Cpu));
             builder.add("head.prior", one)
         });
+        let is_mixed = config.teacher.used && config.teacher.mixed;
+        let vote_share = is_mixed.then(|| {
+            let start = Tensor::full([1], UNVALIDATED_VOTE_SHARE, (Kind::Float, Device::Cpu));
+            builder.add("teacher.vote_share", start)
+        });
         let kind = compute_kind(config.train.precision, device);
         Self {
             parameters: Parameters {
@@ -112,6 +122,7 @@ impl TReaderNetwork {
             head,
             output: config.head.output,
             prior,
+            vote_share,
             device,
             kind,
             loss: config.train.loss,
@@ -131,6 +142,21 @@ impl TReaderNetwork {
     /// changed.
     pub(crate) fn refresh(&self) {
         self.parameters.dense.refresh();
+    }
+
+    /// The share of votes in scores; absent where they are the network's alone.
+    pub(crate) fn vote_share(&self) -> Option<f32> {
+        let share = self.parameters.dense.get(self.vote_share?);
+        Some(share.double_value(&[0]) as f32)
+    }
+
+    /// Gives votes another share in scores, where they have one.
+    pub(crate) fn set_vote_share(&self, share: f64) {
+        if let Some(id) = self.vote_share {
+            let value = self.parameters.dense.get(id);
+            let _ = tch::no_grad(|| value.shallow_clone().fill_(share));
+            self.refresh();
+        }
     }
 
     /// Gives up what only training needs.
