@@ -30,6 +30,8 @@ pub struct DiscriminatorConfig {
     pub start_spread: f64,
     /// Whether labels share output weights beside their own vectors, which then start at zero.
     pub shared_output: bool,
+    /// How much the score of its cluster counts in a label's: 0 leaves it out, 1 multiplies both.
+    pub path_weight: f64,
 }
 
 /// What a label is held against.
@@ -62,6 +64,11 @@ impl DiscriminatorConfig {
             "must name at least one layer",
         )?;
         check_spread(self.start_spread, "start_spread")?;
+        check(
+            self.path_weight >= 0.0 && self.path_weight.is_finite(),
+            "path_weight",
+            "must be a number from 0",
+        )?;
         check_layers(&self.layers, "layers")
     }
 }

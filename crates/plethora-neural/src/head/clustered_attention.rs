@@ -30,6 +30,8 @@ pub(crate) struct ClusteredAttention {
     generator: Attention,
     choice: ClusterChoice,
     discriminator: Discriminator,
+    /// How much the score of its cluster counts in a label's.
+    path_weight: f64,
     /// Which table of the parameters holds the rows of the labels.
     table: usize,
 }
@@ -82,6 +84,7 @@ impl ClusteredAttention {
             generator,
             choice: ClusterChoice::new(setup.clusters, setup.beam, setup.device),
             discriminator,
+            path_weight: setup.config.discriminator.path_weight,
             table: setup.table,
         };
         (head, rows)
@@ -197,7 +200,7 @@ impl ClusteredAttention {
         };
         let logits = self.label_logits(input, &asked);
         let paths = of_clusters.gather(1, &self.choice.clusters_of(&lists.numbers), false);
-        let scores = (logits.log_sigmoid() + paths)
+        let scores = (logits.log_sigmoid() + paths * self.path_weight)
             .masked_fill(&lists.is_listed.logical_not(), f64::NEG_INFINITY);
         let keep = (keep as i64).min(scores.size()[1]);
         let (log_scores, columns) = scores.topk(keep, 1, true, true);

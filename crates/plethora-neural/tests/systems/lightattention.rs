@@ -223,6 +223,10 @@ fn settings_that_cannot_work_are_named() {
             "head.discriminator.start_spread: must be a number from 0",
         ),
         (
+            "head.discriminator.path_weight = -0.5",
+            "head.discriminator.path_weight: must be a number from 0",
+        ),
+        (
             "head.generator.layers = []",
             "head.generator.layers: must name at least one layer",
         ),

@@ -114,6 +114,7 @@ fn config(sizes: Sizes) -> WordConfig {
     lstm.hidden = sizes.hidden;
     (lstm.word_dropout, lstm.dropout) = (0.0, 0.0);
     config.train.precision = Precision::F32;
+    head_of(&mut config).discriminator.path_weight = 1.0;
     config
 }
 
@@ -138,6 +139,7 @@ fn config_of(case: &Case, sizes: Sizes, label_chunk: usize) -> WordConfig {
         activation: case.settings.activation,
         start_spread: 0.1,
         shared_output: case.settings.shared_output,
+        path_weight: 1.0,
     };
     config
 }

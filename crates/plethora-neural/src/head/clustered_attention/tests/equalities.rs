@@ -115,7 +115,12 @@ fn all_clusters_taken_is_attentionxml_over_clusters_and_over_labels() {
     for (name, gradient) in &gradients {
         assert_close(gradient, &expected[name], name);
     }
-    assert_ranks_by_the_product(&both, (&generator, &discriminator), &clusters, &batch);
+    for path_weight in [1.0, 0.3, 0.0] {
+        head_of(&mut config).discriminator.path_weight = path_weight;
+        let both = network(&config, golden.sizes, Some(&clusters));
+        let parts = (&generator, &discriminator);
+        assert_ranks_by_both(&both, parts, path_weight, &clusters, &batch);
+    }
 }
 
 /// The name that a parameter of AttentionXML has in the discriminator.
@@ -126,9 +131,10 @@ fn in_discriminator(name: &str) -> String {
     }
 }
 
-fn assert_ranks_by_the_product(
+fn assert_ranks_by_both(
     both: &WordNetwork,
     (generator, discriminator): (&WordNetwork, &WordNetwork),
+    path_weight: f64,
     clusters: &Clusters,
     batch: &WordBatch,
 ) {
@@ -141,8 +147,9 @@ fn assert_ranks_by_the_product(
         let scores = doubles(&ranked.log_scores.get(document).exp());
         for (&label, score) in labels.iter().zip(scores) {
             let cluster = i64::from(clusters.cluster_of(label as u32));
-            let expected = of_clusters.double_value(&[document, cluster])
-                * of_labels.double_value(&[document, label]);
+            let of_cluster = of_clusters.double_value(&[document, cluster]);
+            let expected =
+                of_cluster.powf(path_weight) * of_labels.double_value(&[document, label]);
             assert_close(&[score], &[expected], "score");
         }
         labels.sort_unstable();
