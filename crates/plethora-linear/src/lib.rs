@@ -30,6 +30,6 @@ pub use config::{LinearConfig, Loss, SolverConfig};
 pub use explain::{FeatureContribution, LabelExplanation};
 pub use model::{LinearModel, RankOptions};
 pub use recipe::{RECIPES, recipe};
-pub use save::{CONFIG_FILE, METRICS_FILE, ModelParts};
+pub use save::{CONFIG_FILE, FeatureSystem, METRICS_FILE, ModelParts};
 pub use train::{LinearTrainer, StageTimes};
 pub use training_set::{TrainingSet, TrainingSetBuilder};

@@ -5,12 +5,10 @@
 
 mod config;
 mod model;
-mod save;
 mod train;
 mod training_set;
 
 pub use config::{KNN, KNN_RECIPE, KnnConfig};
 pub use model::{KnnExplanation, KnnModel, KnnVote};
-pub use save::KnnParts;
 pub use train::KnnTrainer;
 pub use training_set::{KnnSet, KnnSetBuilder};

@@ -5,13 +5,13 @@ use std::time::Instant;
 use plethora_core::Result;
 use plethora_core::artifact::ModelWriter;
 use plethora_core::metrics::Evaluation;
-use plethora_linear::knn::{KnnConfig, KnnModel, KnnParts, KnnSet, KnnSetBuilder, KnnTrainer};
-use plethora_predict::{Predictor, System};
+use plethora_linear::knn::{KnnConfig, KnnModel, KnnSet, KnnSetBuilder, KnnTrainer};
+use plethora_predict::System;
 
 use super::family::{Family, Trained};
 use super::job::TrainingJob;
-use super::linear::warn_of_linear;
-use super::report::{ModelSize, Seconds};
+use super::linear::{Built, save_features, tell_of_set, warn_of_linear};
+use super::report::Seconds;
 use crate::corpus_reading::in_file;
 use crate::session::Session;
 
@@ -39,26 +39,14 @@ impl Family for KnnConfig {
         let set = set.set;
         let num_features = set.features.num_columns();
         let model = KnnModel::open_unsaved(&work, self.clone(), num_features, set.space.len())?;
-        let details = KnnParts {
-            config: self,
-            space: &set.space,
-            tfidf: set.tfidf.as_ref(),
-            text_fields: &text_fields,
-            num_features,
-            num_documents: set.labels_of_documents.num_rows() as u64,
-            evaluation: None,
-        }
-        .details();
-        Ok(Trained {
-            size: ModelSize::Linear {
-                num_features: num_features as u64,
-                num_feature_entries: set.features.num_entries() as u64,
-            },
-            num_without_labels: set.num_without_labels,
-            predictor: Predictor::from_parts(System::Knn(model), set.space, set.tfidf, details),
+        let built = Built {
+            system: System::Knn(model),
+            set,
+            text_fields,
             work,
             seconds,
-        })
+        };
+        Ok(built.finish(self))
     }
 
     fn save(
@@ -67,17 +55,7 @@ impl Family for KnnConfig {
         evaluation: Option<(&Evaluation, &str)>,
         writer: ModelWriter,
     ) -> Result<()> {
-        let details = trained.predictor.details();
-        KnnParts {
-            config: self,
-            space: trained.predictor.labels(),
-            tfidf: trained.predictor.tfidf(),
-            text_fields: &details.text_fields,
-            num_features: details.num_features as usize,
-            num_documents: details.num_documents,
-            evaluation,
-        }
-        .save(&trained.work, writer)
+        save_features(self, trained, evaluation, writer)
     }
 
     fn resume_point(&self) -> &'static str {
@@ -94,12 +72,6 @@ fn read(config: &KnnConfig, job: &TrainingJob, session: &Session) -> Result<(Knn
     let set = builder
         .finish(&read.labels, read.reader.num_features())
         .map_err(|error| in_file(error, &job.data.path))?;
-    job.tell(&read, &set.set.space, set.set.num_without_labels);
-    progress.finish(&format!(
-        "{} documents, {} labels, {} features",
-        read.num_documents,
-        set.set.space.len(),
-        set.set.features.num_columns()
-    ));
-    Ok((set, job.data.text_fields(read.reader.format())))
+    let text_fields = tell_of_set(job, &read, &set.set, session);
+    Ok((set, text_fields))
 }
