@@ -9,8 +9,9 @@ use plethora_linear::knn::{KnnConfig, KnnModel, KnnSet, KnnSetBuilder, KnnTraine
 use plethora_predict::System;
 
 use super::family::{Family, Trained};
+use super::features::{TrainedFeatures, save_features, tell_of_set};
 use super::job::TrainingJob;
-use super::linear::{Built, save_features, tell_of_set, warn_of_linear};
+use super::linear::warn_of_linear;
 use super::report::Seconds;
 use crate::corpus_reading::in_file;
 use crate::session::Session;
@@ -39,14 +40,14 @@ impl Family for KnnConfig {
         let set = set.set;
         let num_features = set.features.num_columns();
         let model = KnnModel::open_unsaved(&work, self.clone(), num_features, set.space.len())?;
-        let built = Built {
+        let trained = TrainedFeatures {
             system: System::Knn(model),
             set,
             text_fields,
             work,
             seconds,
         };
-        Ok(built.finish(self))
+        Ok(trained.finish(self))
     }
 
     fn save(

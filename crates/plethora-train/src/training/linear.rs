@@ -2,18 +2,16 @@
 
 use std::time::Instant;
 
-use plethora_core::artifact::{ModelWriter, WorkFolder};
+use plethora_core::artifact::ModelWriter;
 use plethora_core::metrics::Evaluation;
 use plethora_core::{Error, Result, SparseMatrix};
-use plethora_linear::{
-    FeatureSystem, LinearConfig, LinearModel, LinearTrainer, ModelParts, TrainingSet,
-    TrainingSetBuilder,
-};
-use plethora_predict::{Device, Predictor, System};
+use plethora_linear::{LinearConfig, LinearModel, LinearTrainer, TrainingSet, TrainingSetBuilder};
+use plethora_predict::{Device, System};
 
 use super::family::{Family, Trained};
-use super::job::{ReadCorpus, TrainingJob};
-use super::report::{ModelSize, Seconds};
+use super::features::{TrainedFeatures, save_features, tell_of_set};
+use super::job::TrainingJob;
+use super::report::Seconds;
 use crate::Session;
 use crate::corpus_reading::in_file;
 
@@ -43,14 +41,14 @@ impl Family for LinearConfig {
         seconds.add("classifiers", times.classifiers_s);
         let num_features = set.features.num_columns();
         let model = LinearModel::open_unsaved(&work, self.clone(), num_features, set.space.len())?;
-        let built = Built {
+        let trained = TrainedFeatures {
             system: System::Linear(model),
             set,
             text_fields,
             work,
             seconds,
         };
-        Ok(built.finish(self))
+        Ok(trained.finish(self))
     }
 
     fn save(
@@ -65,62 +63,6 @@ impl Family for LinearConfig {
     fn resume_point(&self) -> &'static str {
         "the last complete tree"
     }
-}
-
-/// A system of features that has been trained.
-pub(super) struct Built {
-    pub(super) system: System,
-    pub(super) set: TrainingSet,
-    /// Fields that the texts came from.
-    pub(super) text_fields: Vec<String>,
-    pub(super) work: WorkFolder,
-    pub(super) seconds: Seconds,
-}
-
-impl Built {
-    pub(super) fn finish(self, config: &impl FeatureSystem) -> Trained {
-        let set = self.set;
-        let details = ModelParts {
-            config,
-            space: &set.space,
-            tfidf: set.tfidf.as_ref(),
-            text_fields: &self.text_fields,
-            num_features: set.features.num_columns(),
-            num_documents: set.labels_of_documents.num_rows() as u64,
-            evaluation: None,
-        }
-        .details();
-        Trained {
-            size: ModelSize::Linear {
-                num_features: set.features.num_columns() as u64,
-                num_feature_entries: set.features.num_entries() as u64,
-            },
-            num_without_labels: set.num_without_labels,
-            predictor: Predictor::from_parts(self.system, set.space, set.tfidf, details),
-            work: self.work,
-            seconds: self.seconds,
-        }
-    }
-}
-
-/// Saves a system of features that has been trained.
-pub(super) fn save_features(
-    config: &impl FeatureSystem,
-    trained: &Trained,
-    evaluation: Option<(&Evaluation, &str)>,
-    writer: ModelWriter,
-) -> Result<()> {
-    let details = trained.predictor.details();
-    ModelParts {
-        config,
-        space: trained.predictor.labels(),
-        tfidf: trained.predictor.tfidf(),
-        text_fields: &details.text_fields,
-        num_features: details.num_features as usize,
-        num_documents: details.num_documents,
-        evaluation,
-    }
-    .save(&trained.work, writer)
 }
 
 /// Linear systems know the processor alone.
@@ -145,23 +87,6 @@ fn read(
         .map_err(|error| in_file(error, &job.data.path))?;
     let text_fields = tell_of_set(job, &read, &set, session);
     Ok((set, text_fields))
-}
-
-/// Says what was read, and gives the fields that texts came from.
-pub(super) fn tell_of_set(
-    job: &TrainingJob,
-    read: &ReadCorpus,
-    set: &TrainingSet,
-    session: &Session,
-) -> Vec<String> {
-    job.tell(read, &set.space, set.num_without_labels);
-    session.progress().finish(&format!(
-        "{} documents, {} labels, {} features",
-        read.num_documents,
-        set.space.len(),
-        set.features.num_columns()
-    ));
-    job.data.text_fields(read.reader.format())
 }
 
 /// Features of the labels' own names, where these shall shape the trees.

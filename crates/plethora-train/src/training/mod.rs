@@ -5,6 +5,7 @@
 
 mod corpus;
 mod family;
+mod features;
 mod job;
 mod knn;
 mod linear;
