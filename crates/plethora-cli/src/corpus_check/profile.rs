@@ -2,7 +2,7 @@
 
 use plethora_core::Result;
 use plethora_core::corpus::{Content, CorpusReader, Document, LabelSpace, LabelSpaceBuilder};
-use plethora_core::text::{TermSelection, Tokenizer, TokenizerConfig, VocabularyBuilder};
+use plethora_core::text::{TermRuns, TermSelection, Tokenizer, TokenizerConfig, VocabularyBuilder};
 use serde::Serialize;
 
 use super::content_hashes::{ContentHashes, Duplicates, is_empty};
@@ -157,7 +157,10 @@ impl<'a> Counts<'a> {
             duplicates: Duplicates::default(),
             shared: Duplicates::default(),
             space: LabelSpaceBuilder::default(),
-            terms: VocabularyBuilder::new(Tokenizer::new(TokenizerConfig::default()), 1),
+            terms: VocabularyBuilder::new(
+                Tokenizer::new(TokenizerConfig::default()),
+                TermRuns::WORDS,
+            ),
             texts: Vec::new(),
             num_given_features: 0,
             num_given_entries: 0,

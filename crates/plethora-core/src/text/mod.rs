@@ -23,7 +23,7 @@ pub use skip_gram::{SkipGramConfig, train_skip_gram};
 pub use tfidf::TfIdf;
 pub use tfidf_builder::TfIdfBuilder;
 pub use tfidf_config::TfIdfConfig;
-pub use tokenizer::{Token, Tokenizer, TokenizerConfig};
+pub use tokenizer::{TermRuns, Token, Tokenizer, TokenizerConfig};
 pub use vocabulary::Vocabulary;
 pub use vocabulary_builder::{TermSelection, VocabularyBuilder};
 pub use word_vectors::{Coverage, WordVectors};

@@ -1,7 +1,7 @@
 //! Terms counted in a slice of documents, by one thread.
 
 use super::term_table::TermTable;
-use super::tokenizer::{Tokenizer, WordBuffer};
+use super::tokenizer::{TermRuns, Tokenizer, WordBuffer};
 
 /// Rows of term numbers and counts, one row a document.
 #[derive(Debug, Default)]
@@ -22,14 +22,14 @@ pub(super) struct TermCounts {
 }
 
 impl TermCounts {
-    /// Counts the terms of up to `max_ngram` words in `texts`.
-    pub(super) fn of(texts: &[impl AsRef<str>], tokenizer: &Tokenizer, max_ngram: usize) -> Self {
+    /// Counts the terms in `texts`.
+    pub(super) fn of(texts: &[impl AsRef<str>], tokenizer: &Tokenizer, runs: TermRuns) -> Self {
         let mut found = Self::default();
         let mut words = WordBuffer::default();
         let mut entry_ends = Vec::new();
         for text in texts {
             tokenizer.fill(text.as_ref(), &mut words);
-            found.add_row(words.ngrams(max_ngram), &mut entry_ends);
+            found.add_row(words.terms(runs), &mut entry_ends);
         }
         found
     }
@@ -66,7 +66,11 @@ mod tests {
 
     #[test]
     fn rows_count_within_documents_and_frequencies_across() {
-        let found = TermCounts::of(&["b a b", "", "a c"], &Tokenizer::default(), 1);
+        let found = TermCounts::of(
+            &["b a b", "", "a c"],
+            &Tokenizer::default(),
+            TermRuns::WORDS,
+        );
         assert_eq!(found.terms.terms().collect::<Vec<_>>(), ["b", "a", "c"]);
         assert_eq!(found.document_frequencies, [1, 2, 1]);
         assert_eq!(found.rows.lengths, [2, 0, 2]);

@@ -111,7 +111,7 @@ impl TfIdf {
         } = scratch;
         self.tokenizer.fill(text, words);
         ids.clear();
-        let known = words.ngrams(self.config.max_ngram);
+        let known = words.terms(self.config.runs());
         ids.extend(known.filter_map(|term| self.vocabulary.id(term)));
         ids.sort_unstable();
         columns.clear();

@@ -2,12 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::tokenizer::TokenizerConfig;
+use super::tokenizer::{TermRuns, TokenizerConfig};
 use super::vocabulary_builder::TermSelection;
 use crate::{Error, Result};
 
 /// Longest n-gram: beyond it nearly every n-gram occurs once and only memory is spent.
 const MAX_NGRAM: usize = 8;
+/// A first line that counts more often is all that counts.
+const MAX_FIRST_LINE_TIMES: usize = 100;
 
 /// How documents become TF-IDF rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,6 +26,8 @@ pub struct TfIdfConfig {
     pub max_features: Option<usize>,
     /// Longest run of words that makes a term: 1 for words alone, 2 for words and pairs.
     pub max_ngram: usize,
+    /// How often terms of the first line count, where other lines follow: of titles, mostly.
+    pub first_line_times: usize,
     /// How text is cut into words.
     pub tokenizer: TokenizerConfig,
 }
@@ -36,6 +40,7 @@ impl Default for TfIdfConfig {
             max_df: 1.0,
             max_features: None,
             max_ngram: 1,
+            first_line_times: 1,
             tokenizer: TokenizerConfig::default(),
         }
     }
@@ -68,7 +73,23 @@ impl TfIdfConfig {
                 ),
             ));
         }
+        if !(1..=MAX_FIRST_LINE_TIMES).contains(&self.first_line_times) {
+            return Err(Error::config(
+                "text.first_line_times",
+                format!(
+                    "must be between 1 and {MAX_FIRST_LINE_TIMES}, found {}",
+                    self.first_line_times
+                ),
+            ));
+        }
         Ok(())
+    }
+
+    pub(super) fn runs(&self) -> TermRuns {
+        TermRuns {
+            max_ngram: self.max_ngram,
+            first_line_times: self.first_line_times,
+        }
     }
 
     pub(super) fn selection(&self) -> TermSelection {
@@ -123,6 +144,13 @@ mod tests {
                     ..default()
                 },
                 "text.max_ngram",
+            ),
+            (
+                TfIdfConfig {
+                    first_line_times: 0,
+                    ..default()
+                },
+                "text.first_line_times",
             ),
         ];
         for (config, key) in broken {

@@ -96,7 +96,9 @@ impl Tokenizer {
     /// Replaces the content of `words` by the words of `text`, without allocating for each.
     pub(super) fn fill(&self, text: &str, words: &mut WordBuffer) {
         words.clear();
+        let first_line = text.find('\n').unwrap_or(0);
         for span in Spans::new(text) {
+            words.num_first_line += usize::from(span.bytes.start < first_line);
             let word = &text[span.bytes];
             if span.is_ascii {
                 let start = words.buffer.len();
@@ -133,28 +135,56 @@ impl Tokenizer {
     }
 }
 
+/// Which runs of words are terms, and how often they count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TermRuns {
+    /// Words of the longest run.
+    pub max_ngram: usize,
+    /// How often terms of a text's first line count, where other lines follow.
+    pub first_line_times: usize,
+}
+
+impl TermRuns {
+    /// Single words, each once.
+    pub const WORDS: Self = Self {
+        max_ngram: 1,
+        first_line_times: 1,
+    };
+}
+
 /// The words of one text, joined by single spaces in one buffer, so that an n-gram is a slice.
 #[derive(Debug, Default)]
 pub(super) struct WordBuffer {
     buffer: String,
     ends: Vec<usize>,
+    /// Words of the first line; none where it is the only one.
+    num_first_line: usize,
 }
 
 impl WordBuffer {
     fn clear(&mut self) {
         self.buffer.clear();
         self.ends.clear();
+        self.num_first_line = 0;
     }
 
-    /// All runs of 1 to `max_ngram` words.
-    pub(super) fn ngrams(&self, max_ngram: usize) -> impl Iterator<Item = &str> {
-        (0..self.ends.len()).flat_map(move |first| {
+    /// All terms, as often as they count.
+    pub(super) fn terms(&self, runs: TermRuns) -> impl Iterator<Item = &str> {
+        let again = 1..runs.first_line_times;
+        let first_line = again.flat_map(move |_| self.ngrams(self.num_first_line, runs.max_ngram));
+        self.ngrams(self.ends.len(), runs.max_ngram)
+            .chain(first_line)
+    }
+
+    /// All runs of 1 to `max_ngram` of the first `num_words` words.
+    fn ngrams(&self, num_words: usize, max_ngram: usize) -> impl Iterator<Item = &str> {
+        (0..num_words).flat_map(move |first| {
             let start = if first == 0 {
                 0
             } else {
                 self.ends[first - 1] + 1
             };
-            let last = self.ends.len().min(first + max_ngram);
+            let last = num_words.min(first + max_ngram);
             self.ends[first..last]
                 .iter()
                 .map(move |&end| &self.buffer[start..end])
@@ -338,11 +368,36 @@ mod tests {
     fn ngrams_join_neighbours_with_a_space() {
         let mut buffer = WordBuffer::default();
         Tokenizer::default().fill("A b C", &mut buffer);
+        let runs = |max_ngram| TermRuns {
+            max_ngram,
+            ..TermRuns::WORDS
+        };
         assert_eq!(
-            buffer.ngrams(2).collect::<Vec<_>>(),
+            buffer.terms(runs(2)).collect::<Vec<_>>(),
             ["a", "a b", "b", "b c", "c"]
         );
-        assert_eq!(buffer.ngrams(9).count(), 6);
+        assert_eq!(buffer.terms(runs(9)).count(), 6);
+    }
+
+    #[test]
+    fn terms_of_the_first_of_several_lines_count_again() {
+        let terms = |text: &str| {
+            let mut buffer = WordBuffer::default();
+            Tokenizer::default().fill(text, &mut buffer);
+            let runs = TermRuns {
+                max_ngram: 2,
+                first_line_times: 3,
+            };
+            let terms: Vec<String> = buffer.terms(runs).map(ToOwned::to_owned).collect();
+            terms
+        };
+        let line = ["a", "a b", "b"];
+        assert_eq!(
+            terms("A b\nc"),
+            [&["a", "a b", "b", "b c", "c"][..], &line, &line].concat()
+        );
+        assert_eq!(terms("A b"), line);
+        assert_eq!(terms("\nA b"), line);
     }
 
     #[test]
@@ -379,7 +434,7 @@ mod tests {
             let mut buffer = WordBuffer::default();
             tokenizer.fill(&text, &mut buffer);
             let expected: Vec<_> = tokenizer.tokens(&text).map(|token| token.text).collect();
-            prop_assert_eq!(buffer.ngrams(1).collect::<Vec<_>>(), expected.clone());
+            prop_assert_eq!(buffer.terms(TermRuns::WORDS).collect::<Vec<_>>(), expected.clone());
             prop_assert!(expected.iter().all(|word| word.chars().all(continues_word)));
         }
     }

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::term_counts::{CountRows, TermCounts};
 use super::term_table::TermTable;
-use super::tokenizer::Tokenizer;
+use super::tokenizer::{TermRuns, Tokenizer};
 use super::vocabulary::Vocabulary;
 use crate::{Error, Result};
 
@@ -31,19 +31,19 @@ pub struct TermSelection {
 #[derive(Debug)]
 pub struct VocabularyBuilder {
     tokenizer: Tokenizer,
-    max_ngram: usize,
+    runs: TermRuns,
     terms: TermTable,
     document_frequencies: Vec<u32>,
     num_documents: u64,
 }
 
 impl VocabularyBuilder {
-    /// An empty collection of terms of up to `max_ngram` words.
-    pub fn new(tokenizer: Tokenizer, max_ngram: usize) -> Self {
+    /// An empty collection of terms.
+    pub fn new(tokenizer: Tokenizer, runs: TermRuns) -> Self {
         let (terms, document_frequencies) = (TermTable::default(), Vec::new());
         Self {
             tokenizer,
-            max_ngram,
+            runs,
             terms,
             document_frequencies,
             num_documents: 0,
@@ -65,7 +65,7 @@ impl VocabularyBuilder {
     pub(super) fn count_batch(&mut self, texts: &[impl AsRef<str> + Sync]) -> Vec<CountRows> {
         let chunks: Vec<TermCounts> = texts
             .par_chunks(chunk_size(texts.len()))
-            .map(|chunk| TermCounts::of(chunk, &self.tokenizer, self.max_ngram))
+            .map(|chunk| TermCounts::of(chunk, &self.tokenizer, self.runs))
             .collect();
         let chunks: Vec<(CountRows, Vec<u32>)> = chunks
             .into_iter()
@@ -217,7 +217,7 @@ mod tests {
     };
 
     fn vocabulary(selection: TermSelection) -> Result<Vocabulary> {
-        let mut builder = VocabularyBuilder::new(Tokenizer::default(), 1);
+        let mut builder = VocabularyBuilder::new(Tokenizer::default(), TermRuns::WORDS);
         builder.push_batch(&["sea air", "sea air fire"]);
         builder.push_batch(&["sea earth", "Sea"]);
         builder.finish(selection)
@@ -266,7 +266,7 @@ mod tests {
             .to_string();
         assert!(message.contains("at least 9 (min_df)"), "{message}");
         assert!(message.ends_with("; --set text.min_df=1 keeps rare terms"));
-        let mut empty = VocabularyBuilder::new(Tokenizer::default(), 1);
+        let mut empty = VocabularyBuilder::new(Tokenizer::default(), TermRuns::WORDS);
         empty.push_batch(&["", "..."]);
         let message = empty.finish(ALL).unwrap_err().to_string();
         assert!(

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::term_table::TermTable;
-use super::tokenizer::Tokenizer;
+use super::tokenizer::{TermRuns, Tokenizer};
 use super::vocabulary_builder::{DROPPED, VocabularyBuilder, chunk_size};
 use super::words::{Words, first_words};
 use super::words_config::WordsConfig;
@@ -50,7 +50,7 @@ impl WordsBuilder {
         let tokenizer = Tokenizer::new(config.tokenizer.clone());
         Ok(Self {
             config,
-            vocabulary: VocabularyBuilder::new(tokenizer.clone(), 1),
+            vocabulary: VocabularyBuilder::new(tokenizer.clone(), TermRuns::WORDS),
             tokenizer,
             sequences: IndexRows::default(),
         })
