@@ -59,7 +59,8 @@ fn neighbours_and_the_labels_they_brought_explain_a_label() {
 fn every_row_of_the_ablation_can_be_trained() {
     let desk = Desk::with_catalogue(120);
     let presets = (0..7).map(|row| format!("ablation-{row}"));
-    for preset in presets.chain(["no-teacher".to_owned(), "paper".to_owned()]) {
+    let others = ["no-teacher", "paper", "reading"].map(ToOwned::to_owned);
+    for preset in presets.chain(others) {
         let more = [
             "--preset",
             &preset,
@@ -101,6 +102,19 @@ fn settings_that_cannot_work_are_refused_by_name() {
         (
             "reading.first=sideways",
             "expected one of `none`, `masked`, `full`",
+        ),
+        (
+            "teacher.mixed=false",
+            "teacher.used: must be false where teacher.read and teacher.mixed are",
+        ),
+        (
+            "teacher.prior=true",
+            "teacher.prior: must be false where teacher.read is",
+        ),
+        ("teacher.read=aloud", "teacher.read"),
+        (
+            "neighbours.text.first_line_times=0",
+            "neighbours.text.first_line_times: must be between 1 and 100",
         ),
         ("neighbours.by=luck", "expected `tf-idf` or `mean`"),
         (

@@ -35,7 +35,7 @@ pub(crate) const TREADER: &str = "treaderxml";
 
 /// System, name and text of the presets: TOML documents with the settings that differ from the
 /// system's recipe.
-pub const PRESETS: [(&str, &str, &str); 27] = [
+pub const PRESETS: [(&str, &str, &str); 28] = [
     (
         "attentionxml",
         "paper-medium",
@@ -170,6 +170,11 @@ pub const PRESETS: [(&str, &str, &str); 27] = [
         "treaderxml",
         "paper",
         include_str!("../../../recipes/presets/treaderxml-paper.toml"),
+    ),
+    (
+        "treaderxml",
+        "reading",
+        include_str!("../../../recipes/presets/treaderxml-reading.toml"),
     ),
 ];
 

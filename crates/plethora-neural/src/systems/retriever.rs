@@ -182,13 +182,22 @@ impl Retriever {
         }
     }
 
-    /// Makes rows of neighbours.
+    /// Makes rows of neighbours, to train on.
     pub(super) fn rows<'a>(&'a self, config: &'a TReaderConfig) -> TeacherRows<'a> {
         TeacherRows {
             neighbours: &config.neighbours,
             config: &config.teacher,
             documents: &self.documents,
             teacher: &self.teacher,
+            has_views: false,
+        }
+    }
+
+    /// Makes rows of neighbours, to rank labels by.
+    pub(super) fn rows_to_rank<'a>(&'a self, config: &'a TReaderConfig) -> TeacherRows<'a> {
+        TeacherRows {
+            has_views: config.teacher.is_mixed(),
+            ..self.rows(config)
         }
     }
 
@@ -200,7 +209,7 @@ impl Retriever {
         config: &TReaderConfig,
     ) -> Vec<TeacherRow> {
         let found = self.nearest_of_texts(texts, sequences, config.neighbours.limit);
-        self.rows(config)
+        self.rows_to_rank(config)
             .all(found.len(), |document| found[document].clone())
     }
 

@@ -23,7 +23,7 @@ pub(super) fn memory_need(
     let weights = memory::trainer_bytes(train, network.parameters(), device);
     let looks = [config.reading.first, config.reading.second];
     let own = looks.iter().filter(|look| **look != Look::None).count();
-    let (num_labels_read, crosses) = if config.teacher.used {
+    let (num_labels_read, crosses) = if config.teacher.is_read() {
         (
             config.teacher.max_labels + 1,
             usize::from(config.interaction.cross),

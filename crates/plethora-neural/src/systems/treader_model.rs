@@ -15,7 +15,7 @@ use crate::start::Start;
 use crate::train::Network as _;
 use crate::treader::{
     DocumentWords, MIXED_DEPTH, NeighbourVectors, TReaderBatch, TReaderConfig, TReaderNetwork,
-    TReaderSetup, Teacher, TeacherRow, mixed,
+    TReaderSetup, Teacher, TeacherRow, ToMix,
 };
 
 /// Name of the weights in a model folder.
@@ -92,18 +92,20 @@ impl TReaderPart {
     ) -> Result<Vec<Vec<ScoredLabel>>> {
         let retriever = self.retriever.as_ref();
         let rows = retriever.map(|retriever| retriever.rows_of_texts(texts, sequences, config));
-        let share = self.network.vote_share();
+        let mixture = self.network.mixture();
         let ranker = TReaderRanker {
             network: &self.network,
             teacher: retriever.map(Retriever::teacher),
-            keep: share.map_or(keep, |_| keep.max(MIXED_DEPTH)),
+            keep: mixture.as_ref().map_or(keep, |_| keep.max(MIXED_DEPTH)),
         };
         let rankings = ranker.rank(sequences, rows.as_deref())?;
-        let (Some(share), Some(rows)) = (share, rows) else {
+        let (Some(mixture), Some(rows), Some(retriever)) = (mixture, rows, retriever) else {
             return Ok(rankings);
         };
         let documents = rankings.iter().zip(&rows);
-        let mixed = documents.map(|(ranking, row)| mixed(ranking, &row.votes, share, keep));
+        let mixed = documents.map(|(ranking, row)| {
+            mixture.ranked(ToMix { ranking, row }, retriever.teacher(), keep)
+        });
         Ok(mixed.collect())
     }
 
@@ -135,6 +137,8 @@ impl TReaderRanker<'_> {
         sequences: &IndexRows,
         rows: Option<&[TeacherRow]>,
     ) -> Result<Vec<Vec<ScoredLabel>>> {
+        let is_read = self.network.reads_neighbours();
+        let (rows, teacher) = (rows.filter(|_| is_read), self.teacher.filter(|_| is_read));
         let rank = |documents: &[u32]| {
             let parts: Vec<DocumentWords<'_>> = documents
                 .iter()
@@ -143,7 +147,7 @@ impl TReaderRanker<'_> {
                     row: rows.map(|rows| &rows[document as usize]),
                 })
                 .collect();
-            let batch = TReaderBatch::new(&parts, self.teacher);
+            let batch = TReaderBatch::new(&parts, teacher);
             let ranked = self.network.rank(&batch, self.keep)?;
             Ok(to_rankings(&ranked))
         };

@@ -55,7 +55,8 @@ pub(super) struct TReaderRun<'a> {
 
 /// What the neighbours of the documents bring.
 struct Rows {
-    train: Vec<TeacherRow>,
+    /// Absent where training reads none.
+    train: Option<Vec<TeacherRow>>,
     valid: Vec<TeacherRow>,
 }
 
@@ -135,10 +136,25 @@ impl TReaderRun<'_> {
     /// What the neighbours of training and validation documents bring. A training document is left out
     /// of its own neighbours; validation documents are not in the index at all.
     fn rows(&self, retriever: &Retriever) -> Result<Rows> {
-        let (count, path) = (self.documents.len(), self.work.path(NEIGHBOURS_FILE));
+        let is_read = self.config.teacher.is_read();
+        let num_read = if is_read { self.documents.len() } else { 0 };
         let valid_count = self.valid.labels.num_rows();
-        let total = (count + valid_count) as u64;
+        let total = (num_read + valid_count) as u64;
         self.progress.start("neighbours", Some(total));
+        let train = is_read.then(|| self.rows_to_train(retriever)).transpose()?;
+        let makes = retriever.rows_to_rank(self.config);
+        let mut valid = Vec::with_capacity(valid_count);
+        for start in (0..valid_count).step_by(DOCUMENTS_PER_BLOCK) {
+            let end = valid_count.min(start + DOCUMENTS_PER_BLOCK);
+            let found = self.valid_neighbours(retriever, start..end)?;
+            valid.extend(makes.all(found.len(), |place| found[place].clone()));
+        }
+        self.progress.finish(&format!("of {total} documents"));
+        Ok(Rows { train, valid })
+    }
+
+    fn rows_to_train(&self, retriever: &Retriever) -> Result<Vec<TeacherRow>> {
+        let (count, path) = (self.documents.len(), self.work.path(NEIGHBOURS_FILE));
         if self.work.contains(NEIGHBOURS_FILE) {
             self.progress.advance(count as u64);
         } else {
@@ -151,15 +167,7 @@ impl TReaderRun<'_> {
         }
         let found = NeighbourRows::open(&path, count, retriever.num_documents())?;
         let makes = retriever.rows(self.config);
-        let train = makes.all(count, |document| found.row(document));
-        let mut valid = Vec::with_capacity(valid_count);
-        for start in (0..valid_count).step_by(DOCUMENTS_PER_BLOCK) {
-            let end = valid_count.min(start + DOCUMENTS_PER_BLOCK);
-            let found = self.valid_neighbours(retriever, start..end)?;
-            valid.extend(makes.all(found.len(), |place| found[place].clone()));
-        }
-        self.progress.finish(&format!("of {total} documents"));
-        Ok(Rows { train, valid })
+        Ok(makes.all(count, |document| found.row(document)))
     }
 
     fn train_neighbours(
@@ -256,8 +264,8 @@ impl TReaderRun<'_> {
             sequences: self.sequences,
             documents: self.documents,
             labels: &self.set.labels_of_documents,
-            rows: rows.map(|rows| rows.train.as_slice()),
-            teacher,
+            rows: rows.and_then(|rows| rows.train.as_deref()),
+            teacher: teacher.filter(|_| network.reads_neighbours()),
         };
         let mut own_validator = TReaderValidator {
             sequences: &self.valid.sequences,

@@ -5,11 +5,9 @@ use plethora_core::{IndexRows, LabelId, ScoredLabel};
 use super::level_validator::{DEPTH, validation};
 use super::treader_model::TReaderRanker;
 use crate::Result;
+use crate::guard::guarded;
 use crate::train::{Validation, Validator};
-use crate::treader::{MIXED_DEPTH, TReaderNetwork, Teacher, TeacherRow, mixed};
-
-/// Shares that votes may have in scores.
-const VOTE_SHARES: [f64; 9] = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8];
+use crate::treader::{MIXED_DEPTH, Mixture, TReaderNetwork, Teacher, TeacherRow, ToMix};
 
 /// Ranks validation documents.
 pub(super) struct TReaderValidator<'a> {
@@ -23,33 +21,25 @@ pub(super) struct TReaderValidator<'a> {
 }
 
 impl Validator<TReaderNetwork> for TReaderValidator<'_> {
-    /// Gives votes the share by which the documents are ranked best, too.
+    /// Mixes scores with votes as makes the true labels of the documents most likely, too.
     fn validate(&mut self, network: &TReaderNetwork) -> Result<Validation> {
         network.refresh();
-        let votes = self.rows.filter(|_| network.vote_share().is_some());
+        let is_mixed = network.mixture().is_some();
         let ranker = TReaderRanker {
             network,
             teacher: self.teacher,
-            keep: votes.map_or(DEPTH, |_| MIXED_DEPTH),
+            keep: if is_mixed { MIXED_DEPTH } else { DEPTH },
         };
         let rankings = ranker.rank(self.sequences, self.rows)?;
-        let Some(rows) = votes else {
+        let (true, Some(rows), Some(teacher)) = (is_mixed, self.rows, self.teacher) else {
             return self.measure(rankings.into_iter());
         };
-        let mut best: Option<(f64, Validation)> = None;
-        for share in VOTE_SHARES {
-            let documents = rankings.iter().zip(rows);
-            let mixed =
-                documents.map(|(ranking, row)| mixed(ranking, &row.votes, share as f32, DEPTH));
-            let validation = self.measure(mixed)?;
-            if (best.as_ref()).is_none_or(|(_, best)| validation.score > best.score) {
-                best = Some((share, validation));
-            }
-        }
-        let (share, mut validation) = best.expect("there are shares to choose from");
-        network.set_vote_share(share);
-        (validation.values).push(("vote share".to_owned(), share));
-        Ok(validation)
+        let documents = rankings.iter().zip(rows);
+        let documents = documents.map(|(ranking, row)| ToMix { ranking, row });
+        let truths = (0..self.labels.num_rows()).map(|document| self.labels.row(document));
+        let mixture = guarded(|| Ok(Mixture::fit(documents.clone().zip(truths), teacher)))?;
+        network.set_mixture(&mixture);
+        self.measure(documents.map(|document| mixture.ranked(document, teacher, DEPTH)))
     }
 }
 

@@ -74,6 +74,8 @@ pub enum NeighbourVectors {
 pub struct TeacherConfig {
     /// False leaves the text alone with itself.
     pub used: bool,
+    /// Whether the network reads the labels of neighbours beside the words.
+    pub read: bool,
     /// Labels that are read of a document's neighbours, those with most votes.
     pub max_labels: usize,
     /// Whether the parents of labels are read too, where the vocabulary has some.
@@ -92,9 +94,21 @@ pub struct TeacherConfig {
     pub prior: bool,
     /// Whether what was read of a label raises its score at once, or lowers it.
     pub own_scores: bool,
-    /// Whether votes are mixed with what the network says, in the share that ranks validation documents best.
+    /// Whether what the network says and votes are made one score, in the way that explains validation documents best.
     /// The network itself leans on votes too little: it knows training documents by their words.
     pub mixed: bool,
+}
+
+impl TeacherConfig {
+    /// Whether the network reads what neighbours bring.
+    pub(crate) fn is_read(&self) -> bool {
+        self.used && self.read
+    }
+
+    /// Whether votes are part of scores beside what the network says.
+    pub(crate) fn is_mixed(&self) -> bool {
+        self.used && self.mixed
+    }
 }
 
 /// What is read of the labels of neighbours.
@@ -283,6 +297,21 @@ impl TeacherConfig {
             "must be from 1 to 64",
         )?;
         check(
+            !self.used || self.read || self.mixed,
+            "teacher.used",
+            "must be false where teacher.read and teacher.mixed are: nothing would come of it",
+        )?;
+        check(
+            !self.used || self.read || !self.prior,
+            "teacher.prior",
+            "must be false where teacher.read is: votes reach the network with what it reads",
+        )?;
+        check(
+            !self.used || self.read || !self.own_scores,
+            "teacher.own_scores",
+            "must be false where teacher.read is: nothing is read of labels",
+        )?;
+        check(
             !self.own_scores || self.tokens == TeacherTokens::Labels,
             "teacher.own_scores",
             "must be false where teacher.tokens is positions: nothing is read of single labels",
@@ -347,7 +376,7 @@ mod tests {
     fn settings_that_cannot_work_are_refused_by_name() {
         let recipe = TReaderConfig::of_system("treaderxml").unwrap();
         recipe.validate().unwrap();
-        let broken: [(&str, Breaks); 10] = [
+        let broken: [(&str, Breaks); 13] = [
             ("neighbours.limit", |config| config.neighbours.limit = 0),
             ("neighbours.power", |config| {
                 config.neighbours.power = f32::NAN;
@@ -360,7 +389,20 @@ mod tests {
                 config.teacher.label_text = false;
                 config.teacher.label_vectors = false;
             }),
+            ("teacher.used", |config| {
+                config.teacher.read = false;
+                config.teacher.mixed = false;
+            }),
+            ("teacher.prior", |config| {
+                config.teacher.read = false;
+                config.teacher.prior = true;
+            }),
             ("teacher.own_scores", |config| {
+                config.teacher.read = false;
+                config.teacher.own_scores = true;
+            }),
+            ("teacher.own_scores", |config| {
+                config.teacher.read = true;
                 config.teacher.own_scores = true;
                 config.teacher.tokens = TeacherTokens::Positions;
             }),

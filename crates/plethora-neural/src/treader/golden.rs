@@ -84,6 +84,7 @@ fn config(settings: &Settings, sizes: Sizes, form: TReaderForm) -> TReaderConfig
     config.vectors.width = sizes.width;
     config.teacher = TeacherConfig {
         used: settings.used,
+        read: true,
         tokens: settings.tokens,
         label_text: settings.label_text,
         label_vectors: settings.label_vectors,
@@ -183,6 +184,7 @@ fn batch(golden: &Golden, case: &Case, documents: &[usize]) -> TReaderBatch {
         .map(|&number| TeacherRow {
             tokens: scored(&golden.tokens[number]),
             votes: scored(&golden.votes[number]),
+            views: Vec::new(),
         })
         .collect();
     let parts: Vec<DocumentWords<'_>> = documents

@@ -1,47 +1,249 @@
-//! What the network says of labels and what the neighbours say, mixed.
+//! What the network says of labels and what the neighbours say, made one score.
 
-use plethora_core::ScoredLabel;
+use plethora_core::{LabelId, ScoredLabel};
+use tch::{Kind, Tensor};
 
-/// Labels of the network that a mixture looks at. Labels behind them are as good as impossible to it, and
-/// have what the neighbours say alone.
+use super::teacher::Teacher;
+use super::teacher_rows::{TeacherRow, VoteViews};
+
+/// Labels of the network that a mixture looks at.
 pub(crate) const MIXED_DEPTH: usize = 100;
 
-/// The best `keep` labels by score, of which `share` is that of their votes and the rest that of the network's
-/// `ranking`. `votes` are by label.
-pub(crate) fn mixed(
-    ranking: &[ScoredLabel],
-    votes: &[ScoredLabel],
-    share: f32,
-    keep: usize,
-) -> Vec<ScoredLabel> {
-    let mut of_votes: Vec<f32> = votes.iter().map(|vote| share * vote.score).collect();
-    let mut labels: Vec<ScoredLabel> = Vec::with_capacity(ranking.len() + votes.len());
-    for one in ranking {
-        let vote = votes.binary_search_by_key(&one.label, |vote| vote.label);
-        let voted = vote.map_or(0.0, |place| std::mem::take(&mut of_votes[place]));
-        labels.push(ScoredLabel {
-            label: one.label,
-            score: (1.0 - share) * one.score + voted,
-        });
+/// Labels of the network, and as many with most votes, that weights are fitted to.
+const FIT_DEPTH: usize = 30;
+
+/// Validation documents that weights are fitted to.
+const MAX_FIT_DOCUMENTS: usize = 20_000;
+
+/// Signs that speak for a label or against it.
+pub(crate) const NUM_SIGNS: usize = 18;
+
+/// Weights for networks that no documents have validated, which few documents hardly change: what the network says, raised by votes.
+pub(crate) const UNFITTED: [f64; NUM_SIGNS] = {
+    let mut weights = [0.0; NUM_SIGNS];
+    (weights[0], weights[1], weights[2]) = (-1.0, 0.7, 0.5);
+    (weights[3], weights[4]) = (2.0, 0.15);
+    weights
+};
+
+/// How much the weights are held to [`UNFITTED`], in the unit of a label that is as likely true as not.
+const HOLD: f64 = 5.0;
+
+/// Steps of a fit at most; some five are enough.
+const MAX_STEPS: usize = 30;
+
+/// Nothing is less likely than this: votes and what a network says alike.
+const LEAST_SCORE: f32 = 1e-6;
+
+/// Votes below this are as good as none.
+const LEAST_VOTES: f32 = 1e-3;
+
+/// A logistic function of what network and neighbours say of a label.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Mixture {
+    weights: [f64; NUM_SIGNS],
+}
+
+/// A document to rank labels for.
+#[derive(Clone, Copy)]
+pub(crate) struct ToMix<'a> {
+    /// What the network says, best first.
+    pub(crate) ranking: &'a [ScoredLabel],
+    /// What the neighbours say.
+    pub(crate) row: &'a TeacherRow,
+}
+
+impl Mixture {
+    pub(crate) fn new(weights: [f64; NUM_SIGNS]) -> Self {
+        Self { weights }
     }
-    let others = votes.iter().zip(of_votes);
-    labels.extend(
-        others
-            .filter(|(_, score)| *score > 0.0)
-            .map(|(vote, score)| ScoredLabel {
-                label: vote.label,
-                score,
-            }),
-    );
-    // Stable: of equal scores the network's first label comes first.
-    labels.sort_by(|left, right| right.score.total_cmp(&left.score));
-    labels.truncate(keep);
-    labels
+
+    pub(crate) fn weights(&self) -> &[f64; NUM_SIGNS] {
+        &self.weights
+    }
+
+    /// The best `keep` labels of a document, best first.
+    pub(crate) fn ranked(
+        &self,
+        document: ToMix<'_>,
+        teacher: &Teacher,
+        keep: usize,
+    ) -> Vec<ScoredLabel> {
+        let mut labels: Vec<ScoredLabel> = document
+            .candidates(usize::MAX)
+            .into_iter()
+            .map(|candidate| ScoredLabel {
+                label: candidate.label,
+                score: self.score(&candidate.signs(teacher)),
+            })
+            .collect();
+        // Stable: of equal scores the network's first label comes first.
+        labels.sort_by(|left, right| right.score.total_cmp(&left.score));
+        labels.truncate(keep);
+        labels
+    }
+
+    fn score(&self, signs: &[f64; NUM_SIGNS]) -> f32 {
+        let sum: f64 = (self.weights.iter())
+            .zip(signs)
+            .map(|(weight, sign)| weight * sign)
+            .sum();
+        (1.0 / (1.0 + (-sum).exp())) as f32
+    }
+
+    /// The weights that make the true labels of documents most likely, and that stay near [`UNFITTED`] where documents
+    /// are few.
+    pub(crate) fn fit<'a>(
+        documents: impl ExactSizeIterator<Item = (ToMix<'a>, &'a [u32])>,
+        teacher: &Teacher,
+    ) -> Self {
+        let every = documents.len().div_ceil(MAX_FIT_DOCUMENTS).max(1);
+        let (mut signs, mut truth): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
+        for (document, labels) in documents.step_by(every) {
+            for candidate in document.candidates(FIT_DEPTH) {
+                signs.extend(candidate.signs(teacher));
+                let is_true = labels.contains(&candidate.label.0);
+                truth.push(f64::from(u8::from(is_true)));
+            }
+        }
+        if truth.is_empty() {
+            return Self::new(UNFITTED);
+        }
+        Self::new(most_likely(&signs, &truth))
+    }
+}
+
+/// Newton's method, with steps halved until they gain.
+fn most_likely(signs: &[f64], truth: &[f64]) -> [f64; NUM_SIGNS] {
+    let columns = NUM_SIGNS as i64;
+    let signs = Tensor::from_slice(signs).view([-1, columns]);
+    let truth = Tensor::from_slice(truth);
+    let start = Tensor::from_slice(&UNFITTED);
+    // Signs are of different sizes, and a weight is held by how large its sign is.
+    let hold = HOLD * signs.square().mean_dim(&[0_i64][..], false, Kind::Double);
+    let loss = |weights: &Tensor| {
+        let logits = signs.mv(weights);
+        let wrong = logits.softplus() - &truth * &logits;
+        let far = &hold * (weights - &start).square() / 2.0;
+        (wrong.sum(Kind::Double) + far.sum(Kind::Double)).double_value(&[])
+    };
+    let mut weights = start.copy();
+    let mut reached = loss(&weights);
+    for _ in 0..MAX_STEPS {
+        let likely = signs.mv(&weights).sigmoid();
+        let slope = signs.tr().mv(&(&likely - &truth)) + &hold * (&weights - &start);
+        let doubt: Tensor = &likely * (1.0 - &likely);
+        let bend = signs.tr().matmul(&(&signs * doubt.unsqueeze(1))) + hold.diag(0);
+        let step = Tensor::linalg_solve(&bend, &slope, true);
+        let halved = (0..20).map(|times| &weights - &step * 0.5_f64.powi(times));
+        let Some((next, gained)) = halved
+            .map(|next| (loss(&next), next))
+            .find(|(loss, _)| *loss < reached)
+            .map(|(loss, next)| (next, reached - loss))
+        else {
+            break;
+        };
+        (weights, reached) = (next, reached - gained);
+        if gained < 1e-9 * reached.abs() {
+            break;
+        }
+    }
+    let mut found = [0.0_f64; NUM_SIGNS];
+    weights.copy_data(&mut found, NUM_SIGNS);
+    // What threads add up in another order must not become another model.
+    found.map(|weight| (weight * 1e5).round() / 1e5)
+}
+
+/// A label that network or neighbours name.
+struct Candidate {
+    label: LabelId,
+    /// What the network says.
+    said: f32,
+    votes: f32,
+    views: VoteViews,
+    /// How near the nearest neighbour of the document is.
+    nearest: f32,
+}
+
+impl ToMix<'_> {
+    /// The first labels of the network's ranking and those with most votes, `depth` of each at most. Of a label
+    /// that it does not rank, the network says no more than of its last.
+    fn candidates(&self, depth: usize) -> Vec<Candidate> {
+        let TeacherRow { votes, views, .. } = self.row;
+        let nearest = views.iter().map(|view| view.nearest).fold(0.0, f32::max);
+        let mut is_named = vec![false; votes.len()];
+        let mut candidates: Vec<Candidate> = Vec::new();
+        for one in self.ranking.iter().take(depth) {
+            let place = votes.binary_search_by_key(&one.label, |vote| vote.label);
+            let place = place.ok().inspect(|&place| is_named[place] = true);
+            candidates.push(Candidate {
+                label: one.label,
+                said: one.score,
+                votes: place.map_or(0.0, |place| votes[place].score),
+                views: place.map_or(VoteViews::default(), |place| views[place]),
+                nearest,
+            });
+        }
+        let mut others: Vec<usize> = (0..votes.len()).collect();
+        if depth < votes.len() {
+            others.sort_by(|&left, &right| votes[right].score.total_cmp(&votes[left].score));
+            others.truncate(depth);
+        }
+        let said_of = |label: LabelId| {
+            let known = self.ranking.iter().find(|one| one.label == label);
+            known
+                .or(self.ranking.last())
+                .map_or(LEAST_SCORE, |one| one.score)
+        };
+        let others = others.into_iter().filter(|&place| !is_named[place]);
+        candidates.extend(others.map(|place| Candidate {
+            label: votes[place].label,
+            said: said_of(votes[place].label),
+            votes: votes[place].score,
+            views: views[place],
+            nearest,
+        }));
+        candidates
+    }
+}
+
+impl Candidate {
+    fn signs(&self, teacher: &Teacher) -> [f64; NUM_SIGNS] {
+        let said = f64::from(self.said.clamp(LEAST_SCORE, 1.0 - LEAST_SCORE));
+        let odds = (said / (1.0 - said)).ln();
+        let votes = f64::from(self.votes);
+        let log_of = |votes: f32| f64::from(votes + LEAST_VOTES).ln();
+        let log_votes = log_of(self.votes);
+        let near = f64::from(self.views.nearest);
+        let nearest = f64::from(self.nearest);
+        let frequency = f64::from(teacher.frequency(self.label)).ln();
+        [
+            1.0,
+            odds,
+            said,
+            votes,
+            log_votes,
+            said * votes,
+            odds * log_votes,
+            log_of(self.views.flat),
+            f64::from(self.views.sharp),
+            near,
+            near * votes,
+            // How far neighbours can be trusted at all.
+            nearest,
+            nearest * votes,
+            nearest * log_votes,
+            nearest * odds,
+            frequency,
+            frequency * log_votes,
+            frequency * odds,
+        ]
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use plethora_core::LabelId;
+    use plethora_core::IndexRows;
 
     use super::*;
 
@@ -53,16 +255,123 @@ mod tests {
         labels.collect()
     }
 
+    fn row(votes: &[(u32, f32)]) -> TeacherRow {
+        let view = |&(_, votes): &(u32, f32)| VoteViews {
+            flat: votes,
+            sharp: votes,
+            nearest: votes,
+        };
+        TeacherRow {
+            tokens: Vec::new(),
+            votes: labels(votes),
+            views: votes.iter().map(view).collect(),
+        }
+    }
+
+    /// Of 200 labels that are equally frequent.
+    fn teacher() -> Teacher {
+        let rows = || -> IndexRows { (0..200).map(|_| std::iter::empty()).collect() };
+        Teacher::from_parts(rows(), rows(), vec![0.01; 200])
+    }
+
+    fn weights(of: &[(usize, f64)]) -> Mixture {
+        let mut weights = [0.0; NUM_SIGNS];
+        for &(sign, weight) in of {
+            weights[sign] = weight;
+        }
+        Mixture::new(weights)
+    }
+
     #[test]
-    fn scores_are_those_of_the_network_and_of_votes_by_their_share() {
-        let ranking = labels(&[(4, 0.8), (1, 0.4), (7, 0.2)]);
-        let votes = labels(&[(1, 1.0), (5, 0.6), (7, 0.0)]);
-        let half = labels(&[(1, 0.7), (4, 0.4), (5, 0.3), (7, 0.1)]);
-        assert_eq!(mixed(&ranking, &votes, 0.5, 9), half);
-        assert_eq!(mixed(&ranking, &votes, 0.5, 2), half[..2]);
-        assert_eq!(mixed(&ranking, &votes, 0.0, 9), ranking);
-        let votes_alone = labels(&[(1, 1.0), (5, 0.6), (4, 0.0), (7, 0.0)]);
-        assert_eq!(mixed(&ranking, &votes, 1.0, 9), votes_alone);
-        assert_eq!(mixed(&ranking, &[], 0.5, 1), labels(&[(4, 0.4)]));
+    fn labels_of_network_and_neighbours_are_ranked_by_all_signs() {
+        let (ranking, row) = (
+            labels(&[(4, 0.8), (1, 0.4), (7, 0.2)]),
+            row(&[(1, 1.0), (5, 0.6), (7, 0.0)]),
+        );
+        let document = ToMix {
+            ranking: &ranking,
+            row: &row,
+        };
+        let order = |mixture: &Mixture, keep: usize| -> Vec<u32> {
+            let ranked = mixture.ranked(document, &teacher(), keep);
+            ranked.iter().map(|one| one.label.0).collect()
+        };
+        // What the network alone says; it says of 5 no more than of 7.
+        let network = weights(&[(1, 1.0)]);
+        assert_eq!(order(&network, 9), [4, 1, 7, 5]);
+        let ranked = network.ranked(document, &teacher(), 9);
+        assert!((ranked[0].score - 0.8).abs() < 1e-6);
+        assert!((ranked[3].score - 0.2).abs() < 1e-6);
+        let neighbours = weights(&[(3, 1.0)]);
+        assert_eq!(order(&neighbours, 9), [1, 5, 4, 7]);
+        assert_eq!(order(&neighbours, 2), [1, 5]);
+        assert_eq!(order(&Mixture::new(UNFITTED), 2), [1, 4]);
+    }
+
+    /// Documents with two labels, of which the neighbours name the first and the network the second, each true with the
+    /// probability given.
+    fn fitted(by_votes: f64, by_network: f64, count: usize) -> Mixture {
+        let mut draw = 0.5_f64;
+        let mut is_true = |share: f64| {
+            draw = (draw + 0.618_033_988_749_895).fract();
+            draw < share
+        };
+        let documents: Vec<(Vec<ScoredLabel>, TeacherRow, Vec<u32>)> = (0..count)
+            .map(|_| {
+                let truth = [(0, by_votes), (1, by_network), (2, 0.02)];
+                let truth = truth.into_iter().filter(|&(_, share)| is_true(share));
+                let truth = truth.map(|(label, _)| label).collect();
+                let ranking = labels(&[(1, 0.9), (2, 0.05), (0, 0.05)]);
+                (ranking, row(&[(0, 0.9)]), truth)
+            })
+            .collect();
+        let documents = documents.iter().map(|(ranking, row, truth)| {
+            let document = ToMix { ranking, row };
+            (document, truth.as_slice())
+        });
+        Mixture::fit(documents, &teacher())
+    }
+
+    #[test]
+    fn fitted_scores_are_how_often_labels_are_true() {
+        for (by_votes, by_network) in [(0.9, 0.3), (0.3, 0.9)] {
+            let mixture = fitted(by_votes, by_network, 4000);
+            let ranking = labels(&[(1, 0.9), (2, 0.05), (0, 0.05)]);
+            let row = row(&[(0, 0.9)]);
+            let document = ToMix {
+                ranking: &ranking,
+                row: &row,
+            };
+            let ranked = mixture.ranked(document, &teacher(), 3);
+            let score_of = |label: u32| {
+                let one = ranked.iter().find(|one| one.label.0 == label).unwrap();
+                f64::from(one.score)
+            };
+            assert!((score_of(0) - by_votes).abs() < 0.02, "{ranked:?}");
+            assert!((score_of(1) - by_network).abs() < 0.02, "{ranked:?}");
+            assert!((score_of(2) - 0.02).abs() < 0.02, "{ranked:?}");
+        }
+    }
+
+    #[test]
+    fn few_documents_hardly_change_scores() {
+        let ranking = labels(&[(1, 0.9), (2, 0.05), (0, 0.05)]);
+        let row = row(&[(0, 0.9)]);
+        let document = ToMix {
+            ranking: &ranking,
+            row: &row,
+        };
+        let score = |mixture: &Mixture| -> f32 {
+            let ranked = mixture.ranked(document, &teacher(), 3);
+            ranked.iter().find(|one| one.label.0 == 0).unwrap().score
+        };
+        let start = score(&Mixture::new(UNFITTED));
+        assert_eq!(score(&fitted(0.0, 0.9, 0)), start);
+        // Nothing that neighbours alone name is true.
+        let scores = [2, 50, 4000].map(|count| score(&fitted(0.0, 0.9, count)) / start);
+        assert!(
+            scores[0] > 0.3 && scores[1] < 0.3 && scores[2] < 0.05,
+            "{scores:?}"
+        );
     }
 }

@@ -28,7 +28,7 @@ pub use config::{
 };
 
 pub(crate) use batch::{DocumentWords, TReaderBatch};
-pub(crate) use mixture::{MIXED_DEPTH, mixed};
+pub(crate) use mixture::{MIXED_DEPTH, Mixture, ToMix};
 pub(crate) use network::{TReaderNetwork, TReaderSetup};
 pub(crate) use teacher::Teacher;
 pub(crate) use teacher_rows::{TeacherRow, TeacherRows};

@@ -6,6 +6,7 @@ use super::attention::{Pass, States};
 use super::batch::{OnDevice, TReaderBatch, TeacherOnDevice};
 use super::config::{OutputKind, TReaderConfig};
 use super::label_head::Head;
+use super::mixture::{Mixture, NUM_SIGNS, UNFITTED};
 use super::sides::{Side, TeacherSide, meet};
 use super::tokens::TokenVectors;
 use crate::Result;
@@ -18,9 +19,6 @@ use crate::train::{Learnt, LossScale, Network, StepPart};
 
 /// The table of word vectors among the tables of the parameters.
 const WORD_TABLE: usize = 0;
-
-/// Share of votes in the scores of a network that no documents have validated.
-const UNVALIDATED_VOTE_SHARE: f64 = 0.3;
 
 /// Words and labels of neighbours in, scores of labels out.
 #[derive(Debug)]
@@ -37,8 +35,8 @@ pub(crate) struct TReaderNetwork {
     output: OutputKind,
     /// How much votes raise scores.
     prior: Option<ParameterId>,
-    /// The share of votes in what the network's scores are mixed to. No step changes it.
-    vote_share: Option<ParameterId>,
+    /// How scores are mixed with votes. No step changes it.
+    mixture: Option<ParameterId>,
     device: Device,
     kind: Kind,
     loss: LossScale,
@@ -83,7 +81,7 @@ impl TReaderNetwork {
         )];
         let text = Side::new("text", config, &mut builder, start);
         let teacher =
-            (config.teacher.used).then(|| TeacherSide::new(setup, &mut builder, &mut tables));
+            (config.teacher.is_read()).then(|| TeacherSide::new(setup, &mut builder, &mut tables));
         let positions = config.reading.positions.then(|| {
             let shape = [config.words.max_length as i64, width as i64];
             let zeros = Tensor::zeros(shape, (Kind::Float, Device::Cpu));
@@ -96,15 +94,14 @@ impl TReaderNetwork {
         let bottleneck = Bottleneck::new(sides * width, config.head.bottleneck, &mut builder, head);
         let (head, label_tables) = Head::new(setup, tables.len(), &mut builder);
         tables.extend(label_tables);
-        let has_prior = config.teacher.used && config.teacher.prior;
+        let has_prior = config.teacher.is_read() && config.teacher.prior;
         let prior = has_prior.then(|| {
             let one = Tensor::ones([1], (Kind::Float, Device::Cpu));
             builder.add("head.prior", one)
         });
-        let is_mixed = config.teacher.used && config.teacher.mixed;
-        let vote_share = is_mixed.then(|| {
-            let start = Tensor::full([1], UNVALIDATED_VOTE_SHARE, (Kind::Float, Device::Cpu));
-            builder.add("teacher.vote_share", start)
+        let mixture = config.teacher.is_mixed().then(|| {
+            let start = Tensor::from_slice(&UNFITTED).to_kind(Kind::Float);
+            builder.add("teacher.mixture", start)
         });
         let kind = compute_kind(config.train.precision, device);
         Self {
@@ -122,7 +119,7 @@ impl TReaderNetwork {
             head,
             output: config.head.output,
             prior,
-            vote_share,
+            mixture,
             device,
             kind,
             loss: config.train.loss,
@@ -144,17 +141,26 @@ impl TReaderNetwork {
         self.parameters.dense.refresh();
     }
 
-    /// The share of votes in scores; absent where they are the network's alone.
-    pub(crate) fn vote_share(&self) -> Option<f32> {
-        let share = self.parameters.dense.get(self.vote_share?);
-        Some(share.double_value(&[0]) as f32)
+    /// Whether it reads what neighbours bring.
+    pub(crate) fn reads_neighbours(&self) -> bool {
+        self.teacher.is_some()
     }
 
-    /// Gives votes another share in scores, where they have one.
-    pub(crate) fn set_vote_share(&self, share: f64) {
-        if let Some(id) = self.vote_share {
-            let value = self.parameters.dense.get(id);
-            let _ = tch::no_grad(|| value.shallow_clone().fill_(share));
+    /// How scores are mixed with votes; absent where they are the network's alone.
+    pub(crate) fn mixture(&self) -> Option<Mixture> {
+        let kept = self.parameters.dense.get(self.mixture?);
+        let kept = kept.detach().to_device(Device::Cpu).to_kind(Kind::Double);
+        let mut weights = [0.0; NUM_SIGNS];
+        kept.copy_data(&mut weights, NUM_SIGNS);
+        Some(Mixture::new(weights))
+    }
+
+    /// Mixes scores with votes in another way, where they are mixed.
+    pub(crate) fn set_mixture(&self, mixture: &Mixture) {
+        if let Some(id) = self.mixture {
+            let weights = Tensor::from_slice(mixture.weights());
+            let mut kept = self.parameters.dense.get(id).shallow_clone();
+            tch::no_grad(|| kept.copy_(&weights));
             self.refresh();
         }
     }

@@ -43,7 +43,7 @@ impl Side {
         start: Start,
     ) -> Self {
         let width = config.vectors.width;
-        let meets = config.teacher.used && config.interaction.cross;
+        let meets = config.teacher.is_read() && config.interaction.cross;
         let cross = format!("{name}.cross");
         Self {
             reading: Reading::new(name, width, &config.reading, builder, start),

@@ -5,7 +5,7 @@ use std::path::Path;
 use plethora_core::artifact::{ArrayFileWriter, Dtype, MappedArrays};
 use plethora_core::corpus::LabelSpace;
 use plethora_core::text::Words;
-use plethora_core::{Error, IndexRows};
+use plethora_core::{Error, IndexRows, LabelId};
 use rustc_hash::FxHashMap;
 
 use crate::Result;
@@ -93,6 +93,11 @@ impl Teacher {
         all.sort_unstable();
         all.dedup();
         all
+    }
+
+    /// The share of the training documents that have a label.
+    pub(crate) fn frequency(&self, label: LabelId) -> f32 {
+        self.frequencies[label.index()]
     }
 
     /// By how much votes raise the logarithm of a label's odds. With v the votes and f the frequency of

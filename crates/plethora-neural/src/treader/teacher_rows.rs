@@ -1,11 +1,24 @@
 //! Which labels the neighbours of a document bring.
 
-use plethora_core::ScoredLabel;
 use plethora_core::neighbours::{KnownDocuments, Neighbour, votes};
+use plethora_core::{LabelId, ScoredLabel};
 use rayon::prelude::*;
 
 use super::config::{NeighboursConfig, TeacherConfig};
 use super::teacher::Teacher;
+
+/// Votes of other views beside the usual ones, as multiples of their power: one that sees far, and one that sees the nearest alone.
+const FLAT: f32 = 0.25;
+const SHARP: f32 = 2.0;
+
+/// What else neighbours say of a label: its votes where far neighbours count more, and where they count less, and how near the
+/// nearest is that has it.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct VoteViews {
+    pub(crate) flat: f32,
+    pub(crate) sharp: f32,
+    pub(crate) nearest: f32,
+}
 
 /// What a document's neighbours bring.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -14,6 +27,8 @@ pub(crate) struct TeacherRow {
     pub(crate) tokens: Vec<ScoredLabel>,
     /// The votes of all labels that a neighbour has, by label.
     pub(crate) votes: Vec<ScoredLabel>,
+    /// Other views of these votes; none where they are only read.
+    pub(crate) views: Vec<VoteViews>,
 }
 
 /// Makes the rows of documents from their neighbours. The labels of these are all that it sees.
@@ -23,15 +38,20 @@ pub(crate) struct TeacherRows<'a> {
     pub(crate) config: &'a TeacherConfig,
     pub(crate) documents: &'a KnownDocuments,
     pub(crate) teacher: &'a Teacher,
+    /// Whether rows have other views of their votes.
+    pub(crate) has_views: bool,
 }
 
 impl TeacherRows<'_> {
     /// The row of a document with these neighbours.
     pub(crate) fn row(&self, neighbours: &[Neighbour]) -> TeacherRow {
         let power = self.neighbours.power;
-        let plain = votes(neighbours, power, |document| {
-            self.documents.labels(document).iter().copied()
-        });
+        let votes_at = |power: f32| {
+            votes(neighbours, power, |document| {
+                self.documents.labels(document).iter().copied()
+            })
+        };
+        let plain = votes_at(power);
         let mut tokens = if self.config.parents {
             votes(neighbours, power, |document| {
                 self.teacher.with_parents(self.documents.labels(document))
@@ -42,10 +62,32 @@ impl TeacherRows<'_> {
         // Stable: of equal votes the first label comes first.
         tokens.sort_by(|left, right| right.score.total_cmp(&left.score));
         tokens.truncate(self.config.max_labels);
+        let views = if self.has_views {
+            let other = votes_at(power * FLAT)
+                .into_iter()
+                .zip(votes_at(power * SHARP));
+            other
+                .map(|(flat, sharp)| VoteViews {
+                    flat: flat.score,
+                    sharp: sharp.score,
+                    nearest: self.nearest_with(flat.label, neighbours),
+                })
+                .collect()
+        } else {
+            Vec::new()
+        };
         TeacherRow {
             tokens,
             votes: plain,
+            views,
         }
+    }
+
+    /// How near the nearest neighbour with a label is.
+    fn nearest_with(&self, label: LabelId, neighbours: &[Neighbour]) -> f32 {
+        let has_label = |one: &&Neighbour| self.documents.labels(one.document).contains(&label.0);
+        let nearest = neighbours.iter().find(has_label);
+        nearest.map_or(0.0, |one| one.similarity)
     }
 
     /// The rows of `count` documents, whose neighbours `neighbours_of` knows.

@@ -53,6 +53,7 @@ fn config(by: NeighbourVectors, skips_copies: bool) -> TReaderConfig {
     let mut config = TReaderConfig::of_system("treaderxml").unwrap();
     config.words.min_df = 1;
     config.vectors.width = 8;
+    config.teacher.read = true;
     config.neighbours.by = by;
     config.neighbours.skips_copies = skips_copies;
     config
@@ -114,7 +115,7 @@ fn read(config: &TReaderConfig, documents: &[u32]) -> (Vec<Vec<String>>, Vec<Vec
         };
         rows.iter().map(of_row).collect()
     };
-    (keys(&rows.train), keys(&rows.valid))
+    (keys(&rows.train.unwrap()), keys(&rows.valid))
 }
 
 #[test]
