@@ -193,7 +193,9 @@ impl WordConfig {
             plt.validate()?;
         }
         self.validate_clusters()?;
-        self.train.validate().map_err(|error| below("train", error))
+        self.train
+            .validate_with_open_batch()
+            .map_err(|error| below("train", error))
     }
 
     fn validate_clusters(&self) -> Result<()> {

@@ -95,7 +95,9 @@ pub(super) fn estimates(size: TrainingSize) -> Vec<Estimate> {
         .iter()
         .filter_map(|(system, _)| {
             Some(match NeuralConfig::of_system(system).ok()? {
-                NeuralConfig::Words(config) => estimate(system, &config, size),
+                NeuralConfig::Words(config) => {
+                    estimate(system, &config.settled(size.num_documents as usize), size)
+                }
                 NeuralConfig::Pieces(config) => estimate_pieces(system, &config, size),
                 NeuralConfig::TReader(config) => estimate_reader(system, &config, size),
             })
@@ -165,15 +167,17 @@ fn estimate_pieces(system: &'static str, config: &PieceConfig, size: TrainingSiz
     }
 }
 
-/// Two sides of attentions and one layer over all labels, beside an index of the documents.
+/// Attentions on one side or two and one layer over all labels, beside an index of the documents.
 fn estimate_reader(system: &'static str, config: &TReaderConfig, size: TrainingSize) -> Estimate {
     let documents = size.num_documents as f64;
     let terms = size.num_entries as f64 / documents.max(1.0);
     let length = (WORDS_PER_TERM * terms).clamp(1.0, config.words.max_length as f64);
-    let (width, labels) = (
-        config.vectors.width as f64,
-        config.teacher.max_labels as f64,
-    );
+    let labels = if config.teacher.used && config.teacher.read {
+        config.teacher.max_labels as f64
+    } else {
+        0.0
+    };
+    let width = config.vectors.width as f64;
     let bottleneck = config.head.bottleneck as f64;
     let num_labels = size.num_labels as f64;
     // Queries, keys, values and outputs of three attentions, and the products between places.

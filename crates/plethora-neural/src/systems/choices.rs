@@ -1,6 +1,6 @@
 //! Settings that follow from the data and the machine.
 //!
-//! A zero in the settings of a system of pieces, and the form `auto`, leave a choice; here it is made,
+//! A zero in the settings of a system, and the form `auto`, leave a choice; here it is made,
 //! by what was measured on real data. What users set stays.
 
 use plethora_core::artifact::WorkFolder;
@@ -16,6 +16,7 @@ use crate::piece_memory::PieceSizes;
 use crate::precision::compute_kind;
 use crate::train::memory;
 use crate::transformer::Architecture;
+use crate::word_config::WordConfig;
 use crate::{Device, Result};
 
 /// Up to this many labels one layer over all of them is the fastest and as good as any.
@@ -32,6 +33,15 @@ const LENGTH_STEP: usize = 32;
 
 /// Encoders of at most this width are small: larger batches and steps suit them.
 const SMALL_WIDTH: usize = 512;
+
+/// Batches that an epoch of a system of words is cut into about.
+const BATCHES_OF_WORDS: usize = 640;
+
+/// Fewest and most documents of such a batch. Fewer take longer on any machine, more learn less in as many epochs.
+const WORD_BATCHES: (usize, usize) = (16, 64);
+
+/// Such batches are multiples of this.
+const BATCH_STEP: usize = 8;
 
 /// Steps that training takes about, whatever the number of documents.
 const STEPS: usize = 9000;
@@ -81,11 +91,15 @@ impl NeuralSet {
 
     /// Makes the choices that `config` leaves, by these documents and the device.
     pub fn settle(&mut self, config: &NeuralConfig, device: Device) -> Result<Choices> {
-        let NeuralConfig::Pieces(config) = config else {
-            return Ok(Choices {
-                config: config.clone(),
-                summary: None,
-            });
+        let config = match config {
+            NeuralConfig::Pieces(config) => config,
+            NeuralConfig::Words(config) => return Ok(self.settle_words(config)),
+            NeuralConfig::TReader(_) => {
+                return Ok(Choices {
+                    config: config.clone(),
+                    summary: None,
+                });
+            }
         };
         let (Some(architecture), TextReader::Pieces { max_length, .. }) =
             (&self.architecture, &mut self.reader)
@@ -116,6 +130,35 @@ impl NeuralSet {
             config: NeuralConfig::Pieces(chosen),
         })
     }
+
+    fn settle_words(&self, config: &WordConfig) -> Choices {
+        let chosen = config.settled(self.sequences.num_rows());
+        let train = &chosen.train;
+        let summary = (config.train.batch_size == 0)
+            .then(|| format!("{} epochs of batches of {}", train.epochs, train.batch_size));
+        Choices {
+            config: NeuralConfig::Words(chosen),
+            summary,
+        }
+    }
+}
+
+impl WordConfig {
+    /// These settings with the choices made that they leave, for so many training documents.
+    #[must_use]
+    pub fn settled(&self, num_documents: usize) -> Self {
+        let mut chosen = self.clone();
+        if chosen.train.batch_size == 0 {
+            chosen.train.batch_size = batch_of_words(num_documents);
+        }
+        chosen
+    }
+}
+
+/// Documents of a batch: few of few, so that there are steps enough to learn from.
+fn batch_of_words(num_documents: usize) -> usize {
+    let share = num_documents / BATCHES_OF_WORDS;
+    (share / BATCH_STEP * BATCH_STEP).clamp(WORD_BATCHES.0, WORD_BATCHES.1)
 }
 
 /// What choices follow from.
@@ -288,6 +331,12 @@ mod tests {
     fn architecture() -> Architecture {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/encoder");
         Architecture::read(Path::new(folder)).unwrap()
+    }
+
+    #[test]
+    fn few_documents_make_small_batches_of_words() {
+        let batches = [20, 2_400, 20_000, 41_333, 45_000, 1_000_000].map(batch_of_words);
+        assert_eq!(batches, [16, 16, 24, 64, 64, 64]);
     }
 
     fn facts(architecture: &Architecture, free_memory: Option<u64>) -> Facts<'_> {

@@ -186,6 +186,15 @@ impl TrainConfig {
 }
 
 impl TrainConfig {
+    /// As [`validate`](Self::validate), for settings in which a batch of 0 documents leaves a choice.
+    pub(crate) fn validate_with_open_batch(&self) -> Result<()> {
+        Self {
+            batch_size: self.batch_size.max(1),
+            ..self.clone()
+        }
+        .validate()
+    }
+
     /// As [`validate`](Self::validate), for settings in which some zeros leave a choice.
     pub(crate) fn validate_with_choices(&self) -> Result<()> {
         let or_one = |value: f64| if value == 0.0 { 1.0 } else { value };

@@ -119,8 +119,9 @@ fn most_likely(signs: &[f64], truth: &[f64]) -> [f64; NUM_SIGNS] {
     let signs = Tensor::from_slice(signs).view([-1, columns]);
     let truth = Tensor::from_slice(truth);
     let start = Tensor::from_slice(&UNFITTED);
-    // Signs are of different sizes, and a weight is held by how large its sign is.
-    let hold = HOLD * signs.square().mean_dim(&[0_i64][..], false, Kind::Double);
+    // Signs are of different sizes, and a weight is held by how large its sign is; those that no label has are held, too.
+    let sizes = signs.square().mean_dim(&[0_i64][..], false, Kind::Double);
+    let hold = HOLD * sizes.clamp_min(1e-6);
     let loss = |weights: &Tensor| {
         let logits = signs.mv(weights);
         let wrong = logits.softplus() - &truth * &logits;
@@ -351,6 +352,36 @@ mod tests {
             assert!((score_of(1) - by_network).abs() < 0.02, "{ranked:?}");
             assert!((score_of(2) - 0.02).abs() < 0.02, "{ranked:?}");
         }
+    }
+
+    #[test]
+    fn fitted_weights_equal_those_of_scipy() {
+        #[derive(serde::Deserialize)]
+        struct Golden {
+            signs: Vec<Vec<f64>>,
+            truth: Vec<f64>,
+            weights: Vec<f64>,
+        }
+        let text = include_str!("../../../../testdata/treaderxml/mixture.json");
+        let golden: Golden = serde_json::from_str(text).unwrap();
+        let found = most_likely(&golden.signs.concat(), &golden.truth);
+        for (found, expected) in found.iter().zip(&golden.weights) {
+            assert!((found - expected).abs() < 2e-5, "{found} {expected}");
+        }
+    }
+
+    #[test]
+    fn documents_without_neighbours_can_be_fitted_to() {
+        let (ranking, row) = (labels(&[(1, 0.9), (2, 0.1)]), TeacherRow::default());
+        let document = ToMix {
+            ranking: &ranking,
+            row: &row,
+        };
+        let documents = [(document, &[1_u32][..]); 50];
+        let mixture = Mixture::fit(documents.into_iter(), &teacher());
+        let ranked = mixture.ranked(document, &teacher(), 1);
+        assert_eq!(ranked[0].label, LabelId(1));
+        assert!(ranked[0].score > 0.8, "{ranked:?}");
     }
 
     #[test]
