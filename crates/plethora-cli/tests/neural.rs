@@ -94,6 +94,18 @@ fn validation_documents_are_measured_and_kept_in_the_model() {
 }
 
 #[test]
+fn batches_of_words_follow_the_number_of_documents_unless_they_are_set() {
+    let desk = Desk::with_catalogue(60);
+    let batch_of = |setting: &str| -> Value {
+        let more = ["--set", setting, "--set", "train.epochs=1", "-q", "--force"];
+        desk.succeed(&train_args("xml-cnn", "model", &more));
+        json(&desk.read("model/config.json"))["train"]["batch_size"].clone()
+    };
+    assert_eq!(batch_of("train.batch_size=0"), 16);
+    assert_eq!(batch_of("train.batch_size=12"), 12);
+}
+
+#[test]
 fn attention_explains_a_label_and_its_absence_is_told() {
     let desk = Desk::with_catalogue(300);
     for system in ["attentionxml", "lightattention", "xml-cnn"] {

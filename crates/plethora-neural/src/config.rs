@@ -19,7 +19,7 @@ pub enum NeuralConfig {
     Words(WordConfig),
     /// A system that reads the pieces of a pretrained transformer.
     Pieces(PieceConfig),
-    /// A system that reads the labels of neighbours beside words.
+    /// A system that knows the labels of neighbours beside words.
     TReader(TReaderConfig),
 }
 

@@ -30,7 +30,7 @@ pub const RECIPES: [(&str, &str); 8] = [
 /// The systems that read pieces; all others read words.
 pub(crate) const PIECE_SYSTEMS: [&str; 2] = ["lightxml", "aplc-xlnet"];
 
-/// The system that reads the labels of neighbours beside words.
+/// The system that knows the labels of neighbours beside words.
 pub(crate) const TREADER: &str = "treaderxml";
 
 /// System, name and text of the presets: TOML documents with the settings that differ from the

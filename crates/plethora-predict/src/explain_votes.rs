@@ -46,7 +46,7 @@ pub(crate) fn explain_knn(
 }
 
 /// The votes of a network's neighbours for a label, by the documents that cast them and by the terms
-/// that made these near. The score is what the network made of them.
+/// that made these near. The score is what became of them and the network's word.
 #[cfg(feature = "torch")]
 pub(crate) fn explain_reader(
     votes: &plethora_neural::NeighbourVotes<'_>,

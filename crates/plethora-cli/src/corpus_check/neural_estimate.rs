@@ -7,7 +7,7 @@ use plethora_neural::{
     EncoderConfig, HeadConfig, NeuralConfig, PieceConfig, RECIPES, TReaderConfig, WordConfig,
 };
 
-use super::estimate::{Estimate, TrainingSize, memory};
+use super::estimate::{Estimate, TrainingSize, memory, with_pairs};
 
 /// Floating-point operations that a core does a second: measured with all four systems on a
 /// processor with AVX-512, from 2.4e10 to 4.2e10.
@@ -40,8 +40,8 @@ const MAX_FLAT_LABELS: u64 = 100_000;
 /// Pieces of a word.
 const PIECES_PER_WORD: f64 = 1.3;
 
-/// Attentions of a side: two to itself, one to the other side.
-const READER_ATTENTIONS: f64 = 3.0;
+/// Attentions of a side to itself.
+const READER_ATTENTIONS: f64 = 2.0;
 
 /// Sizes of an encoder as the recipe's.
 struct EncoderSize {
@@ -172,33 +172,37 @@ fn estimate_reader(system: &'static str, config: &TReaderConfig, size: TrainingS
     let documents = size.num_documents as f64;
     let terms = size.num_entries as f64 / documents.max(1.0);
     let length = (WORDS_PER_TERM * terms).clamp(1.0, config.words.max_length as f64);
-    let labels = if config.teacher.used && config.teacher.read {
-        config.teacher.max_labels as f64
-    } else {
-        0.0
-    };
+    let is_read = config.teacher.used && config.teacher.read;
     let width = config.vectors.width as f64;
-    let bottleneck = config.head.bottleneck as f64;
     let num_labels = size.num_labels as f64;
-    // Queries, keys, values and outputs of three attentions, and the products between places.
-    let attentions = (length + labels) * READER_ATTENTIONS * 4.0 * width * width
+    // Where labels are read there are two sides, each with one more attention, to the other.
+    let (labels, sides, num_attentions, label_vectors) = if is_read {
+        let labels = config.teacher.max_labels as f64;
+        (labels, 2.0, READER_ATTENTIONS + 1.0, num_labels * width)
+    } else {
+        (0.0, 1.0, READER_ATTENTIONS, 0.0)
+    };
+    let bottleneck = config.head.bottleneck as f64;
+    // Queries, keys, values and outputs of attentions, and the products between places.
+    let attentions = (length + labels) * num_attentions * 4.0 * width * width
         + 2.0 * width * (2.0 * length * length + 2.0 * length * labels);
     let operations = PASSES
         * OPERATIONS_PER_WEIGHT
-        * (attentions + 2.0 * width * bottleneck + num_labels * bottleneck);
+        * (attentions + sides * width * bottleneck + num_labels * bottleneck);
     let num_words = size.num_features.min(config.words.max_vocabulary as u64) as f64;
-    let weights = (num_words + num_labels) * width
-        + 2.0 * READER_ATTENTIONS * 4.0 * width * width
+    let weights = num_words * width
+        + label_vectors
+        + sides * num_attentions * 4.0 * width * width
         + num_labels * bottleneck;
     let kept = config.train.batch_size as f64
-        * ((length + labels) * width * READER_ATTENTIONS * KEPT_PER_STATE
+        * ((length + labels) * width * num_attentions * KEPT_PER_STATE
             + 2.0 * config.reading.heads as f64 * length * length);
     let epochs = config.train.epochs as f64;
     Estimate {
         system,
         cpu_seconds: documents * epochs * operations / OPERATIONS_PER_SECOND,
         peak_memory_bytes: (LIBRARY_BYTES + BYTES_PER_WEIGHT * weights + 4.0 * kept) as u64
-            + memory(size, 3),
+            + memory(with_pairs(size), 3),
     }
 }
 

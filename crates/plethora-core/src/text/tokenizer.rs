@@ -112,6 +112,9 @@ impl Tokenizer {
             words.ends.push(words.buffer.len());
             words.buffer.push(' ');
         }
+        if words.num_first_line == words.ends.len() {
+            words.num_first_line = 0;
+        }
     }
 
     fn spell<'a>(&self, word: &'a str, is_ascii: bool) -> Cow<'a, str> {
@@ -397,6 +400,7 @@ mod tests {
             [&["a", "a b", "b", "b c", "c"][..], &line, &line].concat()
         );
         assert_eq!(terms("A b"), line);
+        assert_eq!(terms("A b\n"), line);
         assert_eq!(terms("\nA b"), line);
     }
 

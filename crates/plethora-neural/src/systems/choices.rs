@@ -133,9 +133,8 @@ impl NeuralSet {
 
     fn settle_words(&self, config: &WordConfig) -> Choices {
         let chosen = config.settled(self.sequences.num_rows());
-        let train = &chosen.train;
         let summary = (config.train.batch_size == 0)
-            .then(|| format!("{} epochs of batches of {}", train.epochs, train.batch_size));
+            .then(|| format!("batches of {} documents", chosen.train.batch_size));
         Choices {
             config: NeuralConfig::Words(chosen),
             summary,
@@ -152,6 +151,14 @@ impl WordConfig {
             chosen.train.batch_size = batch_of_words(num_documents);
         }
         chosen
+    }
+
+    /// Refuses settings that still leave a choice, which those of a trained model never do.
+    pub(crate) fn check_settled(&self) -> plethora_core::Result<()> {
+        if self.train.batch_size == 0 {
+            return Err(Error::config("train.batch_size", "is left open"));
+        }
+        Ok(())
     }
 }
 

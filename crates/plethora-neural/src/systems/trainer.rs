@@ -129,6 +129,7 @@ struct Parts<'a> {
 
 impl Parts<'_> {
     fn train_words(self, config: &WordConfig, seed: SeedStream) -> Result<TrainedPart> {
+        config.check_settled()?;
         let set = self.trainer.set;
         let TextReader::Words(words) = &set.reader else {
             unreachable!("systems of words read words");

@@ -198,7 +198,12 @@ impl NeuralSetBuilder {
                 let (words, sequences) = words.finish()?;
                 let features = match features {
                     Some(features) => {
-                        let (fitted, features) = features.finish()?;
+                        let finished = features.finish();
+                        let (fitted, features) = if keeps_tfidf {
+                            finished.map_err(of_neighbours)?
+                        } else {
+                            finished?
+                        };
                         tfidf = keeps_tfidf.then_some(fitted);
                         Some(features)
                     }
@@ -255,4 +260,14 @@ pub(super) fn needs_text(id: &str) -> Error {
     Error::Data(format!(
         "document `{id}` has features and no text, which neural systems need"
     ))
+}
+
+/// An error about terms, with the settings that are a reader's.
+fn of_neighbours(error: Error) -> Error {
+    match error {
+        Error::Data(message) => {
+            Error::Data(message.replace("--set text.", "--set neighbours.text."))
+        }
+        other => other,
+    }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct TrainConfig {
     /// Passes over the training documents at most.
     pub epochs: usize,
-    /// Documents that are computed together.
+    /// Documents that are computed together; 0 leaves the choice to systems that make it.
     pub batch_size: usize,
     /// Batches whose gradients make one step.
     pub accumulate: usize,

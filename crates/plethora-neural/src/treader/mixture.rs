@@ -6,14 +6,15 @@ use tch::{Kind, Tensor};
 use super::teacher::Teacher;
 use super::teacher_rows::{TeacherRow, VoteViews};
 
-/// Labels of the network that a mixture looks at.
+/// Labels of the network that a mixture tells apart by what the network says; it says the same of all others, so
+/// that scores are equal whatever number of labels is asked for.
 pub(crate) const MIXED_DEPTH: usize = 100;
 
 /// Labels of the network, and as many with most votes, that weights are fitted to.
 const FIT_DEPTH: usize = 30;
 
 /// Validation documents that weights are fitted to.
-const MAX_FIT_DOCUMENTS: usize = 20_000;
+const MAX_FIT_DOCUMENTS: usize = 10_000;
 
 /// Signs that speak for a label or against it.
 pub(crate) const NUM_SIGNS: usize = 18;
@@ -171,6 +172,8 @@ impl ToMix<'_> {
     /// that it does not rank, the network says no more than of its last.
     fn candidates(&self, depth: usize) -> Vec<Candidate> {
         let TeacherRow { votes, views, .. } = self.row;
+        let last = self.ranking.get(MIXED_DEPTH - 1).or(self.ranking.last());
+        let least = last.map_or(LEAST_SCORE, |one| one.score);
         let nearest = views.iter().map(|view| view.nearest).fold(0.0, f32::max);
         let mut is_named = vec![false; votes.len()];
         let mut candidates: Vec<Candidate> = Vec::new();
@@ -179,7 +182,7 @@ impl ToMix<'_> {
             let place = place.ok().inspect(|&place| is_named[place] = true);
             candidates.push(Candidate {
                 label: one.label,
-                said: one.score,
+                said: one.score.max(least),
                 votes: place.map_or(0.0, |place| votes[place].score),
                 views: place.map_or(VoteViews::default(), |place| views[place]),
                 nearest,
@@ -192,9 +195,7 @@ impl ToMix<'_> {
         }
         let said_of = |label: LabelId| {
             let known = self.ranking.iter().find(|one| one.label == label);
-            known
-                .or(self.ranking.last())
-                .map_or(LEAST_SCORE, |one| one.score)
+            known.map_or(least, |one| one.score.max(least))
         };
         let others = others.into_iter().filter(|&place| !is_named[place]);
         candidates.extend(others.map(|place| Candidate {
@@ -307,6 +308,17 @@ mod tests {
         assert_eq!(order(&neighbours, 9), [1, 5, 4, 7]);
         assert_eq!(order(&neighbours, 2), [1, 5]);
         assert_eq!(order(&Mixture::new(UNFITTED), 2), [1, 4]);
+    }
+
+    #[test]
+    fn scores_are_the_same_whatever_number_of_labels_is_asked_for() {
+        let ranking: Vec<(u32, f32)> = (0..150)
+            .map(|label| (label, 0.9 / (1 + label) as f32))
+            .collect();
+        let (ranking, row) = (labels(&ranking), row(&[(120, 0.3), (180, 0.2)]));
+        let mixture = Mixture::new(UNFITTED);
+        let ranked = |ranking| mixture.ranked(ToMix { ranking, row: &row }, &teacher(), 40);
+        assert_eq!(ranked(&ranking[..MIXED_DEPTH]), ranked(&ranking));
     }
 
     /// Documents with two labels, of which the neighbours name the first and the network the second, each true with the

@@ -1,8 +1,8 @@
-//! TReaderXML's network: words of a text on one side, on the other the labels that training documents
-//! like it have, both read by attention.
+//! TReaderXML's network: words of a text, read by attention, on a second side the labels that training documents
+//! like it have where these are read, and what becomes of the network's word and the votes of these documents.
 //!
 //! `teacher_rows.rs` says which labels a document's neighbours bring, `batch.rs` is what the network
-//! takes, `reading.rs` and `attention.rs` are its parts, `network.rs` puts them together.
+//! takes, `reading.rs` and `attention.rs` are its parts, `network.rs` puts them together, `mixture.rs` adds the votes.
 
 mod attention;
 mod batch;

@@ -1,4 +1,4 @@
-//! A network from words and the labels of neighbours to labels.
+//! A network from words, and from the labels of neighbours where they are read, to labels.
 
 use tch::{Device, Kind, Reduction, Tensor};
 

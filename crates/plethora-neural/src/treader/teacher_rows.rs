@@ -1,8 +1,9 @@
 //! Which labels the neighbours of a document bring.
 
+use plethora_core::ScoredLabel;
 use plethora_core::neighbours::{KnownDocuments, Neighbour, votes};
-use plethora_core::{LabelId, ScoredLabel};
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 use super::config::{NeighboursConfig, TeacherConfig};
 use super::teacher::Teacher;
@@ -52,17 +53,13 @@ impl TeacherRows<'_> {
             })
         };
         let plain = votes_at(power);
-        let mut tokens = if self.config.parents {
-            votes(neighbours, power, |document| {
-                self.teacher.with_parents(self.documents.labels(document))
-            })
+        let tokens = if self.config.is_read() {
+            self.tokens(neighbours, &plain)
         } else {
-            plain.clone()
+            Vec::new()
         };
-        // Stable: of equal votes the first label comes first.
-        tokens.sort_by(|left, right| right.score.total_cmp(&left.score));
-        tokens.truncate(self.config.max_labels);
         let views = if self.has_views {
+            let nearest = self.nearest_by_label(neighbours);
             let other = votes_at(power * FLAT)
                 .into_iter()
                 .zip(votes_at(power * SHARP));
@@ -70,7 +67,7 @@ impl TeacherRows<'_> {
                 .map(|(flat, sharp)| VoteViews {
                     flat: flat.score,
                     sharp: sharp.score,
-                    nearest: self.nearest_with(flat.label, neighbours),
+                    nearest: nearest[&flat.label.0],
                 })
                 .collect()
         } else {
@@ -83,11 +80,30 @@ impl TeacherRows<'_> {
         }
     }
 
-    /// How near the nearest neighbour with a label is.
-    fn nearest_with(&self, label: LabelId, neighbours: &[Neighbour]) -> f32 {
-        let has_label = |one: &&Neighbour| self.documents.labels(one.document).contains(&label.0);
-        let nearest = neighbours.iter().find(has_label);
-        nearest.map_or(0.0, |one| one.similarity)
+    /// Labels and parents to read, of which `plain` are the labels' votes.
+    fn tokens(&self, neighbours: &[Neighbour], plain: &[ScoredLabel]) -> Vec<ScoredLabel> {
+        let mut tokens = if self.config.parents {
+            votes(neighbours, self.neighbours.power, |document| {
+                self.teacher.with_parents(self.documents.labels(document))
+            })
+        } else {
+            plain.to_vec()
+        };
+        // Stable: of equal votes the first label comes first.
+        tokens.sort_by(|left, right| right.score.total_cmp(&left.score));
+        tokens.truncate(self.config.max_labels);
+        tokens
+    }
+
+    /// How near the nearest neighbour with each label is.
+    fn nearest_by_label(&self, neighbours: &[Neighbour]) -> FxHashMap<u32, f32> {
+        let mut nearest = FxHashMap::default();
+        for one in neighbours {
+            for &label in self.documents.labels(one.document) {
+                nearest.entry(label).or_insert(one.similarity);
+            }
+        }
+        nearest
     }
 
     /// The rows of `count` documents, whose neighbours `neighbours_of` knows.

@@ -104,7 +104,7 @@ fn label_names(config: &LinearConfig, set: &TrainingSet) -> Result<Option<Sparse
         .space
         .labels()
         .iter()
-        .map(|label| format!("{}\n{}", label.name, label.alternatives.join("\n")))
+        .map(|label| format!("{} {}", label.name, label.alternatives.join(" ")))
         .collect();
     Ok(Some(tfidf.transform(&texts)))
 }
