@@ -106,6 +106,24 @@ fn batches_of_words_follow_the_number_of_documents_unless_they_are_set() {
 }
 
 #[test]
+fn texts_without_a_common_word_are_refused_with_the_setting_that_keeps_rare_ones() {
+    let desk = Desk::empty();
+    let lines = ["alpha", "beta"].map(|text| format!(r#"{{"text":"{text}","labels":["{text}"]}}"#));
+    desk.write("few.jsonl", &lines.join("\n"));
+    for (system, setting, expected) in [
+        ("attentionxml", "words.min_df=2", "words.min_df=1"),
+        ("treaderxml", "words.min_df=2", "words.min_df=1"),
+        ("treaderxml", "words.min_df=1", "neighbours.text.min_df=1"),
+        ("attentionxml-plt", "words.min_df=1", "plt.text.min_df=1"),
+    ] {
+        let args = ["train", "few.jsonl", "-o", "model", "--system", system];
+        let message = desk.fail(BAD_DATA, &join(&[&args, &["--set", setting]]));
+        let hint = format!("--set {expected} keeps rare terms");
+        assert!(message.contains(&hint), "{message}");
+    }
+}
+
+#[test]
 fn attention_explains_a_label_and_its_absence_is_told() {
     let desk = Desk::with_catalogue(300);
     for system in ["attentionxml", "lightattention", "xml-cnn"] {

@@ -195,15 +195,15 @@ impl NeuralSetBuilder {
                 features,
                 keeps_tfidf,
             } => {
-                let (words, sequences) = words.finish()?;
+                let (words, sequences) = words.finish().map_err(naming("words"))?;
                 let features = match features {
                     Some(features) => {
-                        let finished = features.finish();
-                        let (fitted, features) = if keeps_tfidf {
-                            finished.map_err(of_neighbours)?
+                        let section = if keeps_tfidf {
+                            "neighbours.text"
                         } else {
-                            finished?
+                            "plt.text"
                         };
+                        let (fitted, features) = features.finish().map_err(naming(section))?;
                         tfidf = keeps_tfidf.then_some(fitted);
                         Some(features)
                     }
@@ -262,11 +262,11 @@ pub(super) fn needs_text(id: &str) -> Error {
     ))
 }
 
-/// An error about terms, with the settings that are a reader's.
-fn of_neighbours(error: Error) -> Error {
-    match error {
+/// Names settings of terms by the section in which a system has them.
+fn naming(section: &str) -> impl Fn(Error) -> Error {
+    move |error| match error {
         Error::Data(message) => {
-            Error::Data(message.replace("--set text.", "--set neighbours.text."))
+            Error::Data(message.replace("--set text.", &format!("--set {section}.")))
         }
         other => other,
     }
