@@ -27,7 +27,7 @@ pub(crate) const UNFITTED: [f64; NUM_SIGNS] = {
     weights
 };
 
-/// How much the weights are held to [`UNFITTED`], in the unit of a label that is as likely true as not.
+/// How much the weights are held to [`UNFITTED`]: a few dozen labels weigh as much, thousands outweigh it.
 const HOLD: f64 = 5.0;
 
 /// Steps of a fit at most; some five are enough.
@@ -138,14 +138,12 @@ fn most_likely(signs: &[f64], truth: &[f64]) -> [f64; NUM_SIGNS] {
         let bend = signs.tr().matmul(&(&signs * doubt.unsqueeze(1))) + hold.diag(0);
         let step = Tensor::linalg_solve(&bend, &slope, true);
         let halved = (0..20).map(|times| &weights - &step * 0.5_f64.powi(times));
-        let Some((next, gained)) = halved
-            .map(|next| (loss(&next), next))
-            .find(|(loss, _)| *loss < reached)
-            .map(|(loss, next)| (next, reached - loss))
-        else {
+        let mut tried = halved.map(|next| (loss(&next), next));
+        let Some((lower, next)) = tried.find(|(loss, _)| *loss < reached) else {
             break;
         };
-        (weights, reached) = (next, reached - gained);
+        let gained = reached - lower;
+        (weights, reached) = (next, lower);
         if gained < 1e-9 * reached.abs() {
             break;
         }
