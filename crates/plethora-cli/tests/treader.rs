@@ -35,6 +35,8 @@ fn neighbours_and_the_labels_they_brought_explain_a_label() {
         assert_eq!(explanation["label"], prediction["key"]);
         let score = |value: &Value| value["score"].as_f64().unwrap();
         assert!((score(explanation) - score(prediction)).abs() < 1e-5);
+        let own = explanation["network_score"].as_f64().unwrap();
+        assert!((0.0..=1.0).contains(&own) && (own - score(prediction)).abs() > 1e-6);
         assert_eq!(explanation["method"], "neighbours");
         let neighbours = explanation["neighbours"].as_array().unwrap();
         let share = |one: &Value| one["share"].as_f64().unwrap();
@@ -53,6 +55,7 @@ fn neighbours_and_the_labels_they_brought_explain_a_label() {
     }
     let shown = desk.succeed(&["explain", "model", text, "-k", "1", "-j", "1"]);
     assert!(shown.contains("similarity"), "{shown}");
+    assert!(shown.contains(", the network's own 0."), "{shown}");
 }
 
 #[test]

@@ -137,8 +137,11 @@ fn trains_ranks_and_comes_back(config: &TReaderConfig) {
     )
     .unwrap();
     assert_eq!(opened.rank(&texts, OPTIONS).unwrap(), rankings);
-    let votes = opened.votes(&texts[0], LabelId(0));
+    let votes = opened.votes(&texts[0], LabelId(0)).unwrap();
     assert_eq!(votes.is_some(), config.teacher.used);
+    if let Some(votes) = votes {
+        assert_eq!(votes.network_score.is_some(), config.teacher.mixed);
+    }
 }
 
 #[test]
@@ -217,7 +220,12 @@ fn documents_held_back_for_validation_are_not_in_the_index() {
     let set = set_of(&config, &documents, &labels);
     let folder = TempDir::new().unwrap();
     let (model, _) = train(&set, &config, &folder);
-    let count = model.votes("a", LabelId(0)).unwrap().documents.len();
+    let count = model
+        .votes("a", LabelId(0))
+        .unwrap()
+        .unwrap()
+        .documents
+        .len();
     let total = set.sequences.num_rows();
     assert_eq!(count, total - (total as f64 * 0.2) as usize);
 }

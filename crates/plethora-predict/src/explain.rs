@@ -33,6 +33,8 @@ pub struct Explanation {
     pub label: LabelId,
     /// The score that ranking gives to it.
     pub score: f32,
+    /// The score that a network gives to it before votes are mixed in; absent where none are.
+    pub network_score: Option<f32>,
     /// What the weights mean.
     pub method: Method,
     /// Weighted places of the text in their order; terms of several words overlap with others.
@@ -159,6 +161,7 @@ fn explain_linear(model: &LinearModel, tfidf: &TfIdf, text: &str, label: LabelId
     Explanation {
         label,
         score: found.score,
+        network_score: None,
         method: Method::Contributions,
         spans: spans_of(&found.features, tfidf, text),
         terms,
@@ -193,7 +196,7 @@ fn explain_neural(
     text: &str,
     label: LabelId,
 ) -> Result<Explanation> {
-    let votes = model.votes(text, label);
+    let votes = model.votes(text, label)?;
     let places = model.attention(text, label)?;
     if votes.is_none() && places.is_none() {
         return Err(Error::Data(format!(
@@ -220,6 +223,7 @@ fn explain_neural(
     Ok(Explanation {
         label,
         score,
+        network_score: None,
         method: Method::Attention,
         spans: places
             .unwrap_or_default()

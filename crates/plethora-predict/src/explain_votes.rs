@@ -35,6 +35,7 @@ pub(crate) fn explain_knn(
     Explanation {
         label,
         score: found.score,
+        network_score: None,
         method: Method::Neighbours,
         spans: spans_of(&features, tfidf, text),
         terms,
@@ -63,6 +64,7 @@ pub(crate) fn explain_reader(
     Explanation {
         label,
         score,
+        network_score: votes.network_score,
         method: Method::Neighbours,
         spans,
         terms,

@@ -251,6 +251,7 @@ fn as_json(found: &Explanation, text: &str, labels: &LabelSpace) -> Value {
         "label_id": found.label.0,
         "name": label.name,
         "score": found.score,
+        "network_score": found.network_score,
         "method": found.method.as_str(),
         "member": member,
         "spans": spans.collect::<Vec<_>>(),

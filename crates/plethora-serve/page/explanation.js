@@ -46,12 +46,13 @@ async function show(part, request, parts) {
 }
 
 function wordParts(explanation, text) {
-  const { method, member, spans, terms, neighbours = [] } = explanation;
+  const { method, member, spans, terms, neighbours = [], network_score: own } = explanation;
   const by = member ? ` Explained by ${member.name} (${member.system}).` : "";
+  const before = own === undefined ? "" : ` The network's own score is ${score(own)}.`;
   const meaning = spans.length > 0 ? MEANINGS[method] || "" : "None of the words speaks for the label or against it.";
   return [
     element("h3", {}, "Words"),
-    element("p", { class: "note" }, meaning + by),
+    element("p", { class: "note" }, meaning + before + by),
     markedText(text, spans),
     ...(terms.length > 0 ? [termTable(terms)] : []),
     ...(neighbours.length > 0 ? neighbourParts(neighbours) : []),

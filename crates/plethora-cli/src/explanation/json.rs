@@ -20,6 +20,9 @@ struct JsonExplanation<'a> {
     label_id: u32,
     name: &'a str,
     score: f32,
+    /// Before votes are mixed in, where some are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    network_score: Option<f32>,
     method: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     member: Option<JsonMember<'a>>,
@@ -94,6 +97,7 @@ impl ExplainedLabel<'_> {
             label_id: explanation.label.0,
             name: &self.label.name,
             score: explanation.score,
+            network_score: explanation.network_score,
             method: explanation.method.as_str(),
             member: explanation.member.as_ref().map(|member| JsonMember {
                 name: &member.name,
@@ -156,6 +160,8 @@ mod tests {
         );
         assert_eq!(second["terms"], json!([]));
         assert_eq!(first.get("member"), None);
+        assert_eq!(first.get("network_score"), None);
+        assert_eq!(second["network_score"], 0.25);
         assert_eq!(
             second["member"],
             json!({"name": "member-1", "system": "attentionxml"})

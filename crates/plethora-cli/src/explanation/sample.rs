@@ -69,6 +69,7 @@ fn contributions() -> Explanation {
     Explanation {
         label: LabelId(7),
         score: 0.875,
+        network_score: None,
         method: Method::Contributions,
         spans: vec![
             span("Tide", 0, 0.5),
@@ -91,6 +92,7 @@ fn attention() -> Explanation {
     Explanation {
         label: LabelId(2),
         score: 0.125,
+        network_score: Some(0.25),
         method: Method::Attention,
         spans: vec![span("alert('é')", 0, 0.25), span("honey", 0, 0.75)],
         terms: Vec::new(),

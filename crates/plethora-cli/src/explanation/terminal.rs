@@ -75,11 +75,14 @@ impl ExplanationReport<'_> {
 impl ExplainedLabel<'_> {
     fn heading(&self) -> String {
         let title = one_field(&printable(&self.title()));
-        let score = self.explanation.score;
-        match self.member() {
-            Some(member) => format!("{title}  score {score:.4}, explained by {member}"),
-            None => format!("{title}  score {score:.4}"),
+        let mut heading = format!("{title}  score {:.4}", self.explanation.score);
+        if let Some(score) = self.explanation.network_score {
+            let _ = write!(heading, ", the network's own {score:.4}");
         }
+        if let Some(member) = self.member() {
+            let _ = write!(heading, ", explained by {member}");
+        }
+        heading
     }
 
     fn marked(&self, text: &str, style: TextStyle) -> String {
@@ -245,7 +248,7 @@ honey(-0.25) & tide(0.50)
       -0.5000    1.0000   -0.5000  (bias)
        0.2600                      (margin)
 
-Bees  score 0.1250, explained by member-1 (attentionxml)
+Bees  score 0.1250, the network's own 0.2500, explained by member-1 (attentionxml)
 
 Tide <script>alert('é')(0.25)</script>
 honey(0.75) & tide

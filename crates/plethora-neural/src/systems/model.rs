@@ -197,16 +197,16 @@ impl NeuralModel {
         guarded(|| self.rank_sequences(&sequences, options))
     }
 
-    /// Which training documents like a text vote for a label, and by what they are like it. Absent for
-    /// systems that ask none.
-    pub fn votes(&self, text: &str, label: LabelId) -> Option<NeighbourVotes<'_>> {
+    /// Which training documents like a text vote for a label, by what they are like it, and what the
+    /// network says by itself. Absent for systems that ask no documents.
+    pub fn votes(&self, text: &str, label: LabelId) -> Result<Option<NeighbourVotes<'_>>> {
         let (TrainedPart::TReader(part), NeuralConfig::TReader(config)) =
             (&self.trained, &self.config)
         else {
-            return None;
+            return Ok(None);
         };
         let sequences = self.reader.sequences(&[text]);
-        part.votes(text, &sequences, label, config)
+        guarded(|| part.votes(text, &sequences, label, config))
     }
 
     /// As [`rank`](Self::rank), of sequences.

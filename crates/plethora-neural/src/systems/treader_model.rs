@@ -116,9 +116,25 @@ impl TReaderPart {
         sequences: &IndexRows,
         label: LabelId,
         config: &TReaderConfig,
-    ) -> Option<NeighbourVotes<'_>> {
-        let retriever = self.retriever.as_ref()?;
-        Some(retriever.votes_of_text(text, sequences, label, config))
+    ) -> Result<Option<NeighbourVotes<'_>>> {
+        let Some(retriever) = &self.retriever else {
+            return Ok(None);
+        };
+        let mut votes = retriever.votes_of_text(text, sequences, label, config);
+        if self.network.mixture().is_some() {
+            let teacher = retriever.teacher();
+            let ranker = TReaderRanker {
+                network: &self.network,
+                teacher: Some(teacher),
+                // All labels are among those that the teacher knows.
+                keep: teacher.num_known(),
+            };
+            let rows = retriever.rows_of_texts(&[text], sequences, config);
+            let rankings = ranker.rank(sequences, Some(&rows))?;
+            let found = rankings.iter().flatten().find(|one| one.label == label);
+            votes.network_score = found.map(|one| one.score);
+        }
+        Ok(Some(votes))
     }
 }
 

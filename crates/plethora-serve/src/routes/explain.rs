@@ -59,6 +59,9 @@ pub(crate) struct LabelExplanation {
     name: String,
     /// The score that ranking gives to it.
     score: f32,
+    /// The score that a network gives to it before votes are mixed in, where some are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    network_score: Option<f32>,
     /// What weights mean: `attention`, `contributions` or `neighbours`.
     method: &'static str,
     /// The model of an ensemble that the weights come from.
@@ -160,6 +163,7 @@ impl LabelExplanation {
             label_id: found.label.0,
             name: label.name.clone(),
             score: found.score,
+            network_score: found.network_score,
             method: found.method.as_str(),
             spans: spans.collect(),
             member: found.member.map(|member| ExplainingMember {
