@@ -1,12 +1,12 @@
 //! Settings of the neural systems.
 
-use plethora_core::{Error, Result};
+use plethora_core::Result;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::piece_config::PieceConfig;
-use crate::recipe::{PIECE_SYSTEMS, TREADER, recipe};
+use crate::recipe::{PIECE_SYSTEMS, TREADER, settings_of};
 use crate::train::TrainConfig;
 use crate::treader::TReaderConfig;
 use crate::word_config::WordConfig;
@@ -43,10 +43,7 @@ impl<'de> Deserialize<'de> for NeuralConfig {
 impl NeuralConfig {
     /// The settings of a system's recipe.
     pub fn of_system(system: &str) -> Result<Self> {
-        let text = recipe(system).ok_or_else(|| {
-            Error::config("system", format!("no neural system is called {system}"))
-        })?;
-        toml::from_str(text).map_err(|error| Error::config(system, error.to_string()))
+        settings_of(system, "neural system")
     }
 
     /// Refuses settings that cannot work, naming the key.

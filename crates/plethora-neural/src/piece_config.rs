@@ -1,12 +1,12 @@
 //! Settings of the systems that read pieces through a pretrained transformer.
 
 use plethora_core::tree::TreeConfig;
-use plethora_core::{Error, Result};
+use plethora_core::Result;
 use serde::{Deserialize, Serialize};
 
 use crate::adaptive_config::AdaptiveConfig;
 use crate::head::{Activation, Negatives};
-use crate::recipe::recipe;
+use crate::recipe::settings_of;
 use crate::train::TrainConfig;
 use crate::transformer::TransformerConfig;
 use crate::word_config::{below, check, check_share};
@@ -102,10 +102,7 @@ pub struct ClustersConfig {
 impl PieceConfig {
     /// The settings of a system's recipe.
     pub fn of_system(system: &str) -> Result<Self> {
-        let text = recipe(system).ok_or_else(|| {
-            Error::config("system", format!("no system of pieces is called {system}"))
-        })?;
-        toml::from_str(text).map_err(|error| Error::config(system, error.to_string()))
+        settings_of(system, "system of pieces")
     }
 
     /// Refuses settings that cannot work, naming the key.

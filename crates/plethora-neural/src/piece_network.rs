@@ -8,7 +8,7 @@ use crate::Result;
 use crate::guard::guarded;
 use crate::head::{
     Adaptive, AdaptiveSetup, AllLabels, Clustered, ClusteredConfig, ClusteredSetup, Clusters,
-    Exact, ExactConfig, ExactSetup, ExactTables, LabelFacts, Phase, Ranked, VectorInput,
+    Exact, ExactConfig, ExactSetup, LabelFacts, Phase, Ranked, VectorInput,
 };
 use crate::parameters::{DenseParametersBuilder, Parameters, RowTable};
 use crate::piece_batch::{PieceBatch, PiecesOnDevice};
@@ -17,11 +17,6 @@ use crate::start::Start;
 use crate::train::{Learnt, LossScale, Network, StepPart};
 use crate::transformer::{Architecture, PieceInput, Transformer, Weights};
 
-/// Tables of the exact form among those of the parameters.
-const EXACT_TABLES: ExactTables = ExactTables {
-    vectors: 0,
-    biases: 1,
-};
 /// The table of label vectors of the clustered form.
 const LABEL_TABLE: usize = 0;
 
@@ -204,19 +199,10 @@ impl PieceHead {
                     config: &settings,
                     width,
                     labels: *labels,
-                    tables: EXACT_TABLES,
+                    first_table: 0,
                     device,
                 };
-                let (head, first) = Exact::new(&setup, builder, start);
-                let table = |name: &str, values: &Tensor| {
-                    RowTable::new(name, values, true, device)
-                        .of_labels()
-                        .changed_in_passing()
-                };
-                let tables = vec![
-                    table("labels", &first.vectors),
-                    table("label_bias", &first.biases),
-                ];
+                let (head, tables) = Exact::new(&setup, builder, start);
                 (Self::Exact(head), tables)
             }
             (HeadForm::Adaptive, Some((clusters, counts))) => {

@@ -1,5 +1,8 @@
 //! The compiled-in settings of each neural system, and named changes of them.
 
+use plethora_core::{Error, Result};
+use serde::de::DeserializeOwned;
+
 /// Names and texts of the recipes. A new neural system is one more file here.
 pub const RECIPES: [(&str, &str); 8] = [
     (
@@ -184,6 +187,13 @@ pub fn recipe(system: &str) -> Option<&'static str> {
         .iter()
         .find(|(name, _)| *name == system)
         .map(|(_, text)| *text)
+}
+
+/// The settings of a system's recipe; `kind` says what the system should be one of.
+pub(crate) fn settings_of<T: DeserializeOwned>(system: &str, kind: &str) -> Result<T> {
+    let text = recipe(system)
+        .ok_or_else(|| Error::config("system", format!("no {kind} is called {system}")))?;
+    toml::from_str(text).map_err(|error| Error::config(system, error.to_string()))
 }
 
 #[cfg(test)]

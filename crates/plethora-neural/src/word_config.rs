@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clustered_attention_config::ClusteredAttentionConfig;
 use crate::piece_config::ClustersConfig;
-use crate::recipe::recipe;
+use crate::recipe::settings_of;
 use crate::train::TrainConfig;
 
 /// Settings of a system that reads words.
@@ -159,10 +159,7 @@ pub struct PltConfig {
 impl WordConfig {
     /// The settings of a system's recipe.
     pub fn of_system(system: &str) -> Result<Self> {
-        let text = recipe(system).ok_or_else(|| {
-            Error::config("system", format!("no system of words is called {system}"))
-        })?;
-        toml::from_str(text).map_err(|error| Error::config(system, error.to_string()))
+        settings_of(system, "system of words")
     }
 
     /// Refuses settings that cannot work, naming the key.

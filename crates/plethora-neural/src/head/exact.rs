@@ -14,7 +14,7 @@ use super::bottleneck::Bottleneck;
 use super::label_chunks::{chunk_limit, label_chunks};
 use super::prior::Prior;
 use super::vector_input::{LabelPlaces, Ranked, VectorInput, send_back};
-use crate::parameters::DenseParametersBuilder;
+use crate::parameters::{DenseParametersBuilder, RowTable};
 use crate::start::Start;
 use crate::train::{Learnt, LossScale, MomentumRule, StepPart};
 
@@ -52,11 +52,11 @@ pub(crate) struct Exact {
 
 /// Which tables of the parameters hold the labels.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct ExactTables {
+struct ExactTables {
     /// labels x width.
-    pub(crate) vectors: usize,
+    vectors: usize,
     /// labels x 1.
-    pub(crate) biases: usize,
+    biases: usize,
 }
 
 /// What a new head starts from.
@@ -65,16 +65,9 @@ pub(crate) struct ExactSetup<'a> {
     /// Numbers of a document vector.
     pub(crate) width: usize,
     pub(crate) labels: LabelFacts<'a>,
-    pub(crate) tables: ExactTables,
+    /// Which table of the parameters the first of its own will be.
+    pub(crate) first_table: usize,
     pub(crate) device: Device,
-}
-
-/// First values of the tables.
-pub(crate) struct ExactStart {
-    /// labels x width; a view of a single zero on the device, so that it takes no memory.
-    pub(crate) vectors: Tensor,
-    /// labels x 1.
-    pub(crate) biases: Tensor,
 }
 
 /// The labels and what is needed to learn, in a step.
@@ -102,12 +95,12 @@ struct Sums {
 }
 
 impl Exact {
-    /// A fresh head, and the first values of its tables.
+    /// A fresh head, and its tables.
     pub(crate) fn new(
         setup: &ExactSetup<'_>,
         builder: &mut DenseParametersBuilder,
         start: Start,
-    ) -> (Self, ExactStart) {
+    ) -> (Self, Vec<RowTable>) {
         let config = setup.config;
         let num_labels = setup.labels.train_counts.len() as i64;
         let (bottleneck, width) = match config.bottleneck {
@@ -120,7 +113,10 @@ impl Exact {
         let head = Self {
             bottleneck,
             num_labels,
-            tables: setup.tables,
+            tables: ExactTables {
+                vectors: setup.first_table,
+                biases: setup.first_table + 1,
+            },
             rule: MomentumRule {
                 rate: config.learning_rate,
                 momentum: config.momentum,
@@ -128,12 +124,18 @@ impl Exact {
             },
             chunk: config.chunk as i64,
         };
-        let zero = Tensor::zeros([1, 1], (Kind::Float, setup.device));
-        let first = ExactStart {
-            vectors: zero.expand([num_labels, width as i64], false),
-            biases: setup.labels.log_odds().unsqueeze(1),
+        let table = |name: &str, values: &Tensor| {
+            RowTable::new(name, values, true, setup.device)
+                .of_labels()
+                .changed_in_passing()
         };
-        (head, first)
+        // A view of a single zero on the device, so that there are never two matrices of all labels.
+        let zero = Tensor::zeros([1, 1], (Kind::Float, setup.device));
+        let tables = vec![
+            table("labels", &zero.expand([num_labels, width as i64], false)),
+            table("label_bias", &setup.labels.log_odds().unsqueeze(1)),
+        ];
+        (head, tables)
     }
 
     /// Computes the loss of all labels, changes the labels' tables by the step's momentum, adds

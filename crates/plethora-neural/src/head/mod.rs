@@ -39,7 +39,7 @@ pub(crate) use clustered::{Clustered, ClusteredConfig, ClusteredSetup, Phase};
 pub(crate) use clustered_attention::Said;
 pub(crate) use clustered_attention::{ClusteredAttention, ClusteredAttentionSetup, StatesInput};
 pub(crate) use clusters::Clusters;
-pub(crate) use exact::{Exact, ExactConfig, ExactSetup, ExactTables};
+pub(crate) use exact::{Exact, ExactConfig, ExactSetup};
 pub(crate) use prior::Prior;
 pub(crate) use vector_input::{LabelPlaces, Ranked, VectorInput};
 

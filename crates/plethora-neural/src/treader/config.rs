@@ -1,11 +1,11 @@
 //! Settings of TReaderXML.
 
 use plethora_core::text::{TfIdfConfig, WordsConfig};
-use plethora_core::{Error, Result};
+use plethora_core::Result;
 use serde::{Deserialize, Serialize};
 
 use crate::head::Activation;
-use crate::recipe::recipe;
+use crate::recipe::settings_of;
 use crate::train::TrainConfig;
 use crate::word_config::{VectorsConfig, below, check, check_share, renamed};
 
@@ -248,10 +248,7 @@ pub enum OutputKind {
 impl TReaderConfig {
     /// The settings of the recipe.
     pub fn of_system(system: &str) -> Result<Self> {
-        let text = recipe(system).ok_or_else(|| {
-            Error::config("system", format!("no system of readers is called {system}"))
-        })?;
-        toml::from_str(text).map_err(|error| Error::config(system, error.to_string()))
+        settings_of(system, "system of readers")
     }
 
     /// Refuses settings that cannot work, naming the key.

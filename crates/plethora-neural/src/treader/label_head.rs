@@ -1,10 +1,8 @@
 //! From the narrow vector of both sides to labels.
 
-use tch::Tensor;
-
 use super::config::TReaderForm;
 use super::network::TReaderSetup;
-use crate::head::{AllLabels, Exact, ExactConfig, ExactSetup, ExactTables};
+use crate::head::{AllLabels, Exact, ExactConfig, ExactSetup};
 use crate::parameters::{DenseParametersBuilder, RowTable};
 use crate::start::Start;
 
@@ -41,22 +39,10 @@ impl Head {
             config: &settings,
             width,
             labels: setup.labels,
-            tables: ExactTables {
-                vectors: first_table,
-                biases: first_table + 1,
-            },
+            first_table,
             device,
         };
-        let (exact, first) = Exact::new(&setup, builder, Start::blank());
-        let table = |name: &str, values: &Tensor| {
-            RowTable::new(name, values, true, device)
-                .of_labels()
-                .changed_in_passing()
-        };
-        let tables = vec![
-            table("labels", &first.vectors),
-            table("label_bias", &first.biases),
-        ];
+        let (exact, tables) = Exact::new(&setup, builder, Start::blank());
         (Self::Exact(exact), tables)
     }
 }

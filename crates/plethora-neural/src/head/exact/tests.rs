@@ -4,7 +4,7 @@ use plethora_core::SeedStream;
 use tch::Reduction;
 
 use super::*;
-use crate::parameters::{Parameters, RowTable};
+use crate::parameters::Parameters;
 use crate::train::MomentumStep;
 
 const NUM_LABELS: usize = 11;
@@ -41,21 +41,10 @@ fn case(config: &ExactConfig, kind: Kind) -> Case {
             train_counts: &[1; NUM_LABELS],
             num_documents: 8,
         },
-        tables: ExactTables {
-            vectors: 0,
-            biases: 1,
-        },
+        first_table: 0,
         device: Device::Cpu,
     };
-    let (head, first) = Exact::new(&setup, &mut builder, start());
-    let table = |name: &str, values: &Tensor| {
-        let table = RowTable::new(name, values, true, Device::Cpu);
-        table.of_labels().changed_in_passing()
-    };
-    let tables = vec![
-        table("labels", &first.vectors),
-        table("label_biases", &first.biases),
-    ];
+    let (head, tables) = Exact::new(&setup, &mut builder, start());
     assert!(tables[0].values().is_contiguous());
     assert_eq!(tables[0].values().abs().max().double_value(&[]), 0.0);
     let drawn = start().normal(&tables[0].values().size(), 0.8);
