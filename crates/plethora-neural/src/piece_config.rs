@@ -1,7 +1,7 @@
 //! Settings of the systems that read pieces through a pretrained transformer.
 
-use plethora_core::tree::TreeConfig;
 use plethora_core::Result;
+use plethora_core::tree::TreeConfig;
 use serde::{Deserialize, Serialize};
 
 use crate::adaptive_config::AdaptiveConfig;

@@ -22,8 +22,9 @@ pub struct KnnConfig {
     /// Training documents that vote.
     pub num_neighbours: usize,
     /// Exponent of a neighbour's similarity in its vote: 0 counts heads, higher ones favour the
-    /// nearest.
-    pub power: f32,
+    /// nearest. Training chooses one where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power: Option<f32>,
     /// Votes of all training documents together, as a share of those of the neighbours: frequent
     /// labels come behind those that neighbours have.
     pub prior: f32,
@@ -45,7 +46,7 @@ impl KnnConfig {
                 format!("must be from 1 to {MAX_NEIGHBOURS}"),
             ));
         }
-        for (value, key) in [(self.power, "power"), (self.prior, "prior")] {
+        for (value, key) in [(self.power.unwrap_or(0.0), "power"), (self.prior, "prior")] {
             if !(value >= 0.0 && value.is_finite()) {
                 return Err(Error::config(key, "must be a number from 0"));
             }
@@ -65,7 +66,7 @@ mod tests {
         recipe.validate().unwrap();
         let mut broken = vec![recipe.clone(); 4];
         broken[0].num_neighbours = 0;
-        broken[1].power = f32::NAN;
+        broken[1].power = Some(f32::NAN);
         broken[2].prior = -1.0;
         broken[3].text.min_df = 0;
         let keys = ["num_neighbours", "power", "prior", "text.min_df"];

@@ -5,6 +5,7 @@
 
 mod config;
 mod model;
+mod power;
 mod train;
 mod training_set;
 

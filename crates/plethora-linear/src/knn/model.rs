@@ -22,6 +22,8 @@ pub(super) const DOCUMENTS_FILE: &str = "documents.safetensors";
 #[derive(Debug)]
 pub struct KnnModel {
     config: KnnConfig,
+    /// The settings' power.
+    power: f32,
     index: TermIndex,
     documents: KnownDocuments,
     /// Share of the training documents that have a label, of all labels.
@@ -90,6 +92,9 @@ impl KnnModel {
         num_labels: usize,
     ) -> Result<Self> {
         config.validate()?;
+        let Some(power) = config.power else {
+            return Err(Error::model(index_path, "the settings have no power"));
+        };
         let index = TermIndex::open(index_path)?;
         let documents = KnownDocuments::open(documents_path, num_labels)?;
         if index.num_terms() != num_features || index.num_documents() != documents.len() {
@@ -104,6 +109,7 @@ impl KnnModel {
         });
         Ok(Self {
             config,
+            power,
             index,
             documents,
             frequencies,
@@ -126,11 +132,21 @@ impl KnnModel {
         self.index.num_terms()
     }
 
+    /// Number of labels.
+    pub(super) fn num_labels(&self) -> usize {
+        self.frequencies.len()
+    }
+
+    pub(super) fn index(&self) -> &TermIndex {
+        &self.index
+    }
+
     /// The best labels of each row, best first: those of its neighbours, then frequent ones where the
     /// settings have a prior. Rows are ranked in parallel and independently.
     pub fn rank(&self, rows: &SparseMatrix, options: RankOptions) -> Vec<Vec<ScoredLabel>> {
         let found = self.nearest(rows);
-        let rank = |neighbours: &Vec<Neighbour>| self.rank_one(neighbours, options.top_k);
+        let rank =
+            |neighbours: &Vec<Neighbour>| self.rank_one(neighbours, self.power, options.top_k);
         found.par_iter().map(rank).collect()
     }
 
@@ -141,15 +157,15 @@ impl KnnModel {
         let neighbours = self.nearest(&rows.finish()).remove(0);
         let (of_votes, of_prior) = self.parts(!neighbours.is_empty());
         let has_label = |document: u32| self.documents.labels(document).contains(&label.0);
-        let shares = shares(&neighbours, self.config.power);
+        let shares = shares(&neighbours, self.power);
         let mut terms = self
             .index
-            .term_votes(row, &neighbours, self.config.power, has_label);
+            .term_votes(row, &neighbours, self.power, has_label);
         for term in &mut terms {
             term.contribution *= of_votes;
         }
         let prior = of_prior * self.frequencies[label.index()];
-        let ranked = self.rank_one(&neighbours, self.frequencies.len());
+        let ranked = self.rank_one(&neighbours, self.power, self.num_labels());
         let scored = ranked.iter().find(|scored| scored.label == label);
         KnnExplanation {
             score: scored.map_or(0.0, |scored| scored.score),
@@ -180,10 +196,16 @@ impl KnnModel {
         }
     }
 
-    fn rank_one(&self, neighbours: &[Neighbour], top_k: usize) -> Vec<ScoredLabel> {
+    /// The best labels by the votes of neighbours, whose similarities count to a power.
+    pub(super) fn rank_one(
+        &self,
+        neighbours: &[Neighbour],
+        power: f32,
+        top_k: usize,
+    ) -> Vec<ScoredLabel> {
         let (of_votes, of_prior) = self.parts(!neighbours.is_empty());
         let labels_of = |document| self.documents.labels(document).iter().copied();
-        let mut scored = votes(neighbours, self.config.power, labels_of);
+        let mut scored = votes(neighbours, power, labels_of);
         let voted = scored.clone();
         let prior = |label: LabelId| of_prior * self.frequencies[label.index()];
         for one in &mut scored {
@@ -228,7 +250,7 @@ mod tests {
     fn config() -> KnnConfig {
         KnnConfig {
             num_neighbours: 2,
-            power: 1.0,
+            power: Some(1.0),
             prior: 0.25,
             ..KnnConfig::of_recipe().unwrap()
         }

@@ -5,7 +5,7 @@ use plethora_core::neighbours::{KnownDocuments, TermIndex};
 use plethora_core::{Error, Progress, Result};
 
 use super::config::KnnConfig;
-use super::model::{DOCUMENTS_FILE, INDEX_FILE};
+use super::model::{DOCUMENTS_FILE, INDEX_FILE, KnnModel};
 use super::training_set::KnnSet;
 use crate::fingerprint::fingerprint;
 
@@ -26,8 +26,9 @@ impl KnnTrainer<'_> {
         fingerprint(&settings, &set.features, &set.labels_of_documents)
     }
 
-    /// Writes what `work` does not hold yet.
-    pub fn run(&self, work: &WorkFolder, progress: &dyn Progress) -> Result<()> {
+    /// Writes what `work` does not hold yet; gives the settings, and in them a power where none was
+    /// set.
+    pub fn run(&self, work: &WorkFolder, progress: &dyn Progress) -> Result<KnnConfig> {
         self.config.validate()?;
         let set = &self.set.set;
         if progress.is_cancelled() {
@@ -47,6 +48,31 @@ impl KnnTrainer<'_> {
             set.features.num_rows(),
             set.features.num_entries()
         ));
-        Ok(())
+        let mut settled = self.config.clone();
+        if settled.power.is_none() {
+            settled.power = Some(self.choose_power(work, progress)?);
+        }
+        Ok(settled)
+    }
+
+    /// The power that suits the training documents.
+    fn choose_power(&self, work: &WorkFolder, progress: &dyn Progress) -> Result<f32> {
+        if progress.is_cancelled() {
+            return Err(Error::Interrupted);
+        }
+        progress.start("power", None);
+        let set = &self.set.set;
+        let any = KnnConfig {
+            power: Some(1.0),
+            ..self.config.clone()
+        };
+        let num_features = set.features.num_columns();
+        let model = KnnModel::open_unsaved(work, any, num_features, set.space.len())?;
+        let chosen = model.choose_power(&set.features)?;
+        progress.finish(&format!(
+            "{} is best for {} training documents: nDCG@5 {:.4}",
+            chosen.power, chosen.num_asked, chosen.score
+        ));
+        Ok(chosen.power)
     }
 }

@@ -1,7 +1,7 @@
 //! Settings of TReaderXML.
 
-use plethora_core::text::{TfIdfConfig, WordsConfig};
 use plethora_core::Result;
+use plethora_core::text::{TfIdfConfig, WordsConfig};
 use serde::{Deserialize, Serialize};
 
 use crate::head::Activation;

@@ -35,11 +35,11 @@ impl Family for KnnConfig {
         };
         let work = job.open_work(&trainer.fingerprint()?, session)?;
         let started = Instant::now();
-        trainer.run(&work, session.progress())?;
+        let config = trainer.run(&work, session.progress())?;
         seconds.add("index", started.elapsed().as_secs_f64());
         let set = set.set;
         let num_features = set.features.num_columns();
-        let model = KnnModel::open_unsaved(&work, self.clone(), num_features, set.space.len())?;
+        let model = KnnModel::open_unsaved(&work, config.clone(), num_features, set.space.len())?;
         let trained = TrainedFeatures {
             system: System::Knn(model),
             set,
@@ -47,7 +47,7 @@ impl Family for KnnConfig {
             work,
             seconds,
         };
-        Ok(trained.finish(self))
+        Ok(trained.finish(&config))
     }
 
     fn save(
@@ -56,7 +56,12 @@ impl Family for KnnConfig {
         evaluation: Option<(&Evaluation, &str)>,
         writer: ModelWriter,
     ) -> Result<()> {
-        save_features(self, trained, evaluation, writer)
+        // Training may have chosen a power.
+        let config = match trained.predictor.system() {
+            System::Knn(model) => model.config(),
+            _ => self,
+        };
+        save_features(config, trained, evaluation, writer)
     }
 
     fn resume_point(&self) -> &'static str {
