@@ -131,6 +131,20 @@ fn documents_may_come_as_features() {
 }
 
 #[test]
+fn the_power_of_similarities_is_chosen_or_set() {
+    let desk = Desk::with_catalogue(200);
+    let train = |more: &[&str]| {
+        let args = join(&[&["train"], &TRAIN_PART, &KNN, &["--force"], more]);
+        desk.succeed(&args);
+        json(&desk.succeed(&["info", "model", "--json"]))["config"]["power"].as_f64()
+    };
+    let chosen = train(&[]).unwrap();
+    assert!((0.5..=12.0).contains(&chosen), "{chosen}");
+    assert_eq!(train(&[]), Some(chosen));
+    assert_eq!(train(&["--set", "power=0"]), Some(0.0));
+}
+
+#[test]
 fn settings_that_cannot_work_are_refused_by_name() {
     let desk = Desk::with_catalogue(20);
     for (setting, expected) in [

@@ -56,6 +56,14 @@ fn neighbours_and_the_labels_they_brought_explain_a_label() {
     let shown = desk.succeed(&["explain", "model", text, "-k", "1", "-j", "1"]);
     assert!(shown.contains("similarity"), "{shown}");
     assert!(shown.contains(", the network's own 0."), "{shown}");
+    // Calibrated scores are no longer of network and votes alone.
+    desk.succeed(&join(&[
+        &["calibrate", "model"],
+        &TEST_PART,
+        &["-q", "-j", "1"],
+    ]));
+    let explained = json(&desk.succeed(&args));
+    assert!(explained["explanations"][0]["network_score"].is_null());
 }
 
 #[test]

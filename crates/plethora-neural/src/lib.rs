@@ -47,8 +47,8 @@ pub use pieces::{
 pub use recipe::{PRESETS, RECIPES, recipe};
 pub use systems::{
     CONFIG_FILE, Choices, METRICS_FILE, NeighbourVotes, NeuralModel, NeuralParts, NeuralSet,
-    NeuralSetBuilder, NeuralTrainer, RankOptions, Sequences, SpanWeights, TextReader,
-    ValidationDocuments, check_encoder,
+    NeuralSetBuilder, NeuralTrainer, RankOptions, ReaderExplanation, Sequences, SpanWeights,
+    TextReader, ValidationDocuments, check_encoder,
 };
 pub use threads::set_num_threads;
 #[doc(hidden)]

@@ -137,10 +137,12 @@ fn trains_ranks_and_comes_back(config: &TReaderConfig) {
     )
     .unwrap();
     assert_eq!(opened.rank(&texts, OPTIONS).unwrap(), rankings);
-    let votes = opened.votes(&texts[0], LabelId(0)).unwrap();
-    assert_eq!(votes.is_some(), config.teacher.used);
-    if let Some(votes) = votes {
-        assert_eq!(votes.network_score.is_some(), config.teacher.mixed);
+    let best = rankings[0][0];
+    let found = opened.explain_by_votes(&texts[0], best.label).unwrap();
+    assert_eq!(found.is_some(), config.teacher.used);
+    if let Some(found) = found {
+        assert!((found.score - best.score).abs() < 1e-5);
+        assert_eq!(found.network_score.is_some(), config.teacher.mixed);
     }
 }
 
@@ -220,12 +222,8 @@ fn documents_held_back_for_validation_are_not_in_the_index() {
     let set = set_of(&config, &documents, &labels);
     let folder = TempDir::new().unwrap();
     let (model, _) = train(&set, &config, &folder);
-    let count = model
-        .votes("a", LabelId(0))
-        .unwrap()
-        .unwrap()
-        .documents
-        .len();
+    let found = model.explain_by_votes("a", LabelId(0)).unwrap();
+    let count = found.unwrap().votes.documents.len();
     let total = set.sequences.num_rows();
     assert_eq!(count, total - (total as f64 * 0.2) as usize);
 }

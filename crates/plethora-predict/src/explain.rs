@@ -33,7 +33,8 @@ pub struct Explanation {
     pub label: LabelId,
     /// The score that ranking gives to it.
     pub score: f32,
-    /// The score that a network gives to it before votes are mixed in; absent where none are.
+    /// The score that a network gives to it before votes are mixed in; absent where none are, and
+    /// where the score is not of these two alone: in ensembles and calibrated models.
     pub network_score: Option<f32>,
     /// What the weights mean.
     pub method: Method,
@@ -137,6 +138,8 @@ impl Predictor {
         }?;
         Ok(Explanation {
             score: self.shown_score(label, found.score),
+            // What calibration made of the score must not look like the votes' doing.
+            network_score: found.network_score.filter(|_| self.calibration().is_none()),
             ..found
         })
     }
@@ -196,14 +199,15 @@ fn explain_neural(
     text: &str,
     label: LabelId,
 ) -> Result<Explanation> {
-    let votes = model.votes(text, label)?;
-    let places = model.attention(text, label)?;
-    if votes.is_none() && places.is_none() {
+    if let Some(found) = model.explain_by_votes(text, label)? {
+        return Ok(crate::explain_votes::explain_reader(&found, text, label));
+    }
+    let Some(places) = model.attention(text, label)? else {
         return Err(Error::Data(format!(
             "{} has no attention, so there is nothing to explain a label with",
             predictor.details().system
         )));
-    }
+    };
     let options = plethora_neural::RankOptions {
         top_k: predictor.labels().len(),
         beam: None,
@@ -215,18 +219,12 @@ fn explain_neural(
         .find(|scored| scored.label == label);
     // A label that the beam does not reach is not ranked at all.
     let score = ranked.map_or(0.0, |scored| scored.score);
-    if let Some(votes) = &votes {
-        return Ok(crate::explain_votes::explain_reader(
-            votes, text, label, score,
-        ));
-    }
     Ok(Explanation {
         label,
         score,
         network_score: None,
         method: Method::Attention,
         spans: places
-            .unwrap_or_default()
             .into_iter()
             .map(|(place, weight)| SpanWeight {
                 start: place.start,
@@ -263,6 +261,7 @@ fn explain_ensemble(ensemble: &EnsembleModel, text: &str, label: LabelId) -> Res
         return Ok(Explanation {
             label,
             score: ensemble.score(&document, label)?,
+            network_score: None,
             member: Some(match found.member {
                 Some(inner) => ExplainingMember {
                     name: format!("{}/{}", member.name(), inner.name),

@@ -50,11 +50,11 @@ pub(crate) fn explain_knn(
 /// that made these near. The score is what became of them and the network's word.
 #[cfg(feature = "torch")]
 pub(crate) fn explain_reader(
-    votes: &plethora_neural::NeighbourVotes<'_>,
+    found: &plethora_neural::ReaderExplanation<'_>,
     text: &str,
     label: LabelId,
-    score: f32,
 ) -> Explanation {
+    let votes = &found.votes;
     let features: Vec<FeatureContribution> = votes.terms.iter().map(as_feature).collect();
     let (terms, spans) = match votes.tfidf {
         Some(tfidf) => (terms_of(&features, tfidf), spans_of(&features, tfidf, text)),
@@ -63,8 +63,8 @@ pub(crate) fn explain_reader(
     let neighbours = votes.neighbours.iter();
     Explanation {
         label,
-        score,
-        network_score: votes.network_score,
+        score: found.score,
+        network_score: found.network_score,
         method: Method::Neighbours,
         spans,
         terms,

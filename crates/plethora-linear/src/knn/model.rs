@@ -93,7 +93,10 @@ impl KnnModel {
     ) -> Result<Self> {
         config.validate()?;
         let Some(power) = config.power else {
-            return Err(Error::model(index_path, "the settings have no power"));
+            return Err(Error::config(
+                "power",
+                "must be set in a model that is trained",
+            ));
         };
         let index = TermIndex::open(index_path)?;
         let documents = KnownDocuments::open(documents_path, num_labels)?;

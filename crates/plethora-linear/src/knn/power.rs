@@ -2,13 +2,13 @@
 
 use plethora_core::metrics::{EvaluationConfig, Evaluator};
 use plethora_core::neighbours::{Neighbour, Queries};
-use plethora_core::{LabelId, Result, SparseMatrix};
+use plethora_core::{Error, LabelId, Progress, Result, SparseMatrix};
 use rayon::prelude::*;
 
 use super::model::KnnModel;
 
 /// Powers to choose from. The first of equally good ones is taken, which decides for tiny corpora.
-const POWERS: [f32; 9] = [3.0, 4.0, 2.0, 5.0, 1.5, 6.0, 1.0, 8.0, 0.5];
+const POWERS: [f32; 10] = [3.0, 4.0, 2.0, 5.0, 1.5, 6.0, 1.0, 8.0, 0.5, 12.0];
 
 /// Training documents that are asked at most; more do not change the choice.
 const MAX_ASKED: usize = 2_000;
@@ -17,7 +17,10 @@ const MAX_ASKED: usize = 2_000;
 const DEPTH: usize = 5;
 
 /// The metric that chooses.
-const CHOSEN_BY: &str = "nDCG@5";
+pub(super) const CHOSEN_BY: &str = "nDCG@5";
+
+/// Documents that are asked between two looks at whether to go on.
+const ASKED_AT_ONCE: usize = 200;
 
 /// What was chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,13 +35,23 @@ pub(super) struct ChosenPower {
 impl KnnModel {
     /// The power that ranks the labels of training documents best, each asked as if the index did not
     /// have it. `rows` are the features of all training documents.
-    pub(super) fn choose_power(&self, rows: &SparseMatrix) -> Result<ChosenPower> {
+    pub(super) fn choose_power(
+        &self,
+        rows: &SparseMatrix,
+        progress: &dyn Progress,
+    ) -> Result<ChosenPower> {
         let num_asked = rows.num_rows().min(MAX_ASKED);
         // Spread evenly, as documents of one kind often follow each other.
         let asked: Vec<u32> = (0..num_asked)
             .map(|number| (number * rows.num_rows() / num_asked) as u32)
             .collect();
-        let found = self.nearest_others(rows, &asked);
+        let mut found = Vec::with_capacity(num_asked);
+        for asked in asked.chunks(ASKED_AT_ONCE) {
+            if progress.is_cancelled() {
+                return Err(Error::Interrupted);
+            }
+            found.extend(self.nearest_others(rows, asked));
+        }
         let mut chosen: Option<ChosenPower> = None;
         for power in POWERS {
             let score = self.quality(&asked, &found, power)?;
@@ -73,13 +86,18 @@ impl KnnModel {
         let rank = |neighbours: &Vec<Neighbour>| self.rank_one(neighbours, power, DEPTH);
         let rankings: Vec<_> = found.par_iter().map(rank).collect();
         let counts = vec![1; self.num_labels()];
-        let mut evaluator = Evaluator::new(EvaluationConfig::default(), &counts, 1)?;
+        let config = EvaluationConfig {
+            ks: vec![DEPTH],
+            ..EvaluationConfig::default()
+        };
+        let mut evaluator = Evaluator::new(config, &counts, 1)?;
         for (&document, ranking) in asked.iter().zip(&rankings) {
             let labels = self.documents().labels(document).iter();
             let truth: Vec<LabelId> = labels.map(|&label| LabelId(label)).collect();
             evaluator.add(&truth, ranking);
         }
-        Ok(evaluator.finish().get(CHOSEN_BY).unwrap_or(0.0))
+        let score = evaluator.finish().get(CHOSEN_BY);
+        Ok(score.expect("the metric is one of those at that depth"))
     }
 }
 
@@ -121,7 +139,7 @@ mod tests {
 
     #[test]
     fn near_copies_ask_for_high_powers_and_loose_likeness_for_low_ones() {
-        // Each text has one near copy with its label, and shares words with five of another one.
+        // Each text has one near copy with its label, and shares common words with all others.
         let copies: Vec<(String, &str)> = (0..24)
             .map(|number| {
                 let (pair, of) = (number / 2, number % 2);
@@ -132,7 +150,7 @@ mod tests {
                 )
             })
             .collect();
-        // Of three neighbours the nearest is wrong and the other two are right.
+        // The nearest of the first text of a group is of another label, as most texts are not.
         let loose: Vec<(String, &str)> = (0..8)
             .flat_map(|group| {
                 [

@@ -6,6 +6,7 @@ use plethora_core::{Error, Progress, Result};
 
 use super::config::KnnConfig;
 use super::model::{DOCUMENTS_FILE, INDEX_FILE, KnnModel};
+use super::power::CHOSEN_BY;
 use super::training_set::KnnSet;
 use crate::fingerprint::fingerprint;
 
@@ -57,9 +58,6 @@ impl KnnTrainer<'_> {
 
     /// The power that suits the training documents.
     fn choose_power(&self, work: &WorkFolder, progress: &dyn Progress) -> Result<f32> {
-        if progress.is_cancelled() {
-            return Err(Error::Interrupted);
-        }
         progress.start("power", None);
         let set = &self.set.set;
         let any = KnnConfig {
@@ -68,9 +66,9 @@ impl KnnTrainer<'_> {
         };
         let num_features = set.features.num_columns();
         let model = KnnModel::open_unsaved(work, any, num_features, set.space.len())?;
-        let chosen = model.choose_power(&set.features)?;
+        let chosen = model.choose_power(&set.features, progress)?;
         progress.finish(&format!(
-            "{} is best for {} training documents: nDCG@5 {:.4}",
+            "{} is best for {} training documents: {CHOSEN_BY} {:.4}",
             chosen.power, chosen.num_asked, chosen.score
         ));
         Ok(chosen.power)

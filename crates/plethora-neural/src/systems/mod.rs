@@ -47,4 +47,5 @@ pub use save::{CONFIG_FILE, METRICS_FILE, NeuralParts};
 pub use sequences::Sequences;
 pub use trainer::NeuralTrainer;
 pub use training_set::{NeuralSet, NeuralSetBuilder};
+pub use treader_model::ReaderExplanation;
 pub use validation_documents::ValidationDocuments;

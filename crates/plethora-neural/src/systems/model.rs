@@ -16,8 +16,7 @@ use super::open_networks::{open_members, open_tree};
 use super::piece_ranker::PieceRanker;
 use super::piece_run::{PieceMember, cut};
 use super::reader::TextReader;
-use super::retriever::NeighbourVotes;
-use super::treader_model::{NETWORK_FILE, TReaderPart};
+use super::treader_model::{NETWORK_FILE, ReaderExplanation, TReaderPart};
 use crate::batch::WordBatch;
 use crate::config::NeuralConfig;
 use crate::guard::guarded;
@@ -199,14 +198,18 @@ impl NeuralModel {
 
     /// Which training documents like a text vote for a label, by what they are like it, and what the
     /// network says by itself. Absent for systems that ask no documents.
-    pub fn votes(&self, text: &str, label: LabelId) -> Result<Option<NeighbourVotes<'_>>> {
+    pub fn explain_by_votes(
+        &self,
+        text: &str,
+        label: LabelId,
+    ) -> Result<Option<ReaderExplanation<'_>>> {
         let (TrainedPart::TReader(part), NeuralConfig::TReader(config)) =
             (&self.trained, &self.config)
         else {
             return Ok(None);
         };
         let sequences = self.reader.sequences(&[text]);
-        guarded(|| part.votes(text, &sequences, label, config))
+        guarded(|| part.explain(text, &sequences, label, config))
     }
 
     /// As [`rank`](Self::rank), of sequences.

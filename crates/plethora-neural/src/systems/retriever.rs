@@ -65,8 +65,6 @@ pub struct NeighbourVotes<'a> {
     pub documents: &'a KnownDocuments,
     /// What the terms are.
     pub tfidf: Option<&'a TfIdf>,
-    /// The score that the network gives to the label before votes are mixed in; absent where none are.
-    pub network_score: Option<f32>,
 }
 
 impl Retriever {
@@ -241,7 +239,6 @@ impl Retriever {
             terms,
             documents: &self.documents,
             tfidf,
-            network_score: None,
         }
     }
 }

@@ -109,33 +109,56 @@ impl TReaderPart {
         Ok(mixed.collect())
     }
 
-    /// Why a label has its votes; absent without a teacher.
-    pub(super) fn votes(
+    /// Why a label has its score; absent without a teacher.
+    pub(super) fn explain(
         &self,
         text: &str,
         sequences: &IndexRows,
         label: LabelId,
         config: &TReaderConfig,
-    ) -> Result<Option<NeighbourVotes<'_>>> {
+    ) -> Result<Option<ReaderExplanation<'_>>> {
         let Some(retriever) = &self.retriever else {
             return Ok(None);
         };
-        let mut votes = retriever.votes_of_text(text, sequences, label, config);
-        if self.network.mixture().is_some() {
-            let teacher = retriever.teacher();
-            let ranker = TReaderRanker {
-                network: &self.network,
-                teacher: Some(teacher),
-                // All labels are among those that the teacher knows.
-                keep: teacher.num_known(),
+        let teacher = retriever.teacher();
+        // All labels are among those that the teacher knows.
+        let keep = teacher.num_known();
+        let ranker = TReaderRanker {
+            network: &self.network,
+            teacher: Some(teacher),
+            keep,
+        };
+        let rows = retriever.rows_of_texts(&[text], sequences, config);
+        let ranking = ranker.rank(sequences, Some(&rows))?.remove(0);
+        let score_in = |ranking: &[ScoredLabel]| {
+            let found = ranking.iter().find(|scored| scored.label == label);
+            found.map_or(0.0, |scored| scored.score)
+        };
+        let own = score_in(&ranking);
+        let mixed = self.network.mixture().map(|mixture| {
+            let document = ToMix {
+                ranking: &ranking,
+                row: &rows[0],
             };
-            let rows = retriever.rows_of_texts(&[text], sequences, config);
-            let rankings = ranker.rank(sequences, Some(&rows))?;
-            let found = rankings.iter().flatten().find(|one| one.label == label);
-            votes.network_score = found.map(|one| one.score);
-        }
-        Ok(Some(votes))
+            score_in(&mixture.ranked(document, teacher, keep))
+        });
+        Ok(Some(ReaderExplanation {
+            votes: retriever.votes_of_text(text, sequences, label, config),
+            score: mixed.unwrap_or(own),
+            network_score: mixed.map(|_| own),
+        }))
     }
+}
+
+/// Why a label has its score for a text.
+#[derive(Debug)]
+pub struct ReaderExplanation<'a> {
+    /// What the neighbours say.
+    pub votes: NeighbourVotes<'a>,
+    /// The score that ranking gives to the label.
+    pub score: f32,
+    /// The score that the network gives to it before votes are mixed in; absent where none are.
+    pub network_score: Option<f32>,
 }
 
 /// A network, ready to rank by itself.

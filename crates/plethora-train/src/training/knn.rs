@@ -57,11 +57,10 @@ impl Family for KnnConfig {
         writer: ModelWriter,
     ) -> Result<()> {
         // Training may have chosen a power.
-        let config = match trained.predictor.system() {
-            System::Knn(model) => model.config(),
-            _ => self,
+        let System::Knn(model) = trained.predictor.system() else {
+            unreachable!("what this family trains is a knn");
         };
-        save_features(config, trained, evaluation, writer)
+        save_features(model.config(), trained, evaluation, writer)
     }
 
     fn resume_point(&self) -> &'static str {
