@@ -47,6 +47,8 @@ fn lints(root: &Path) -> Result<()> {
         ]))
     };
     clippy(&[&["--workspace"][..], &process::WITH_TORCH].concat())?;
+    // Programs that download encoders are not built otherwise.
+    clippy(&["--package", "plethora-cli", "--features", "hub"])?;
     // The code of programs without neural systems; all that these depend on is checked already.
     let plain = [
         "plethora-predict",
