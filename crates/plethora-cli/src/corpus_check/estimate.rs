@@ -5,7 +5,7 @@
 //! labels; one-vs-all looks at every document for every label. The rates were measured on two
 //! corpora of some 40,000 documents and hold within a factor of two or so.
 
-use plethora_linear::knn::KNN;
+use plethora_linear::knn::{KNN, MAX_ASKED};
 use serde::Serialize;
 
 /// Terms kept of a label's features, as in the recipes.
@@ -23,9 +23,8 @@ const TERM_BYTES: u64 = 80;
 /// Seconds of CPU for an entry of a document in an index, tokenising included.
 const INDEX_ENTRY_S: f64 = 2.5e-7;
 
-/// Documents that are asked for their neighbours, to choose how much the nearest count, and the
-/// seconds of CPU that one takes for an entry of the index.
-const ASKED: f64 = 2_000.0;
+/// Seconds of CPU for an entry of the index when a document is asked for its neighbours, to choose
+/// how much the nearest count.
 const ASKED_ENTRY_S: f64 = 3.5e-10;
 
 /// What decides the cost.
@@ -128,7 +127,7 @@ fn linear_estimates(size: TrainingSize) -> Vec<Estimate> {
 /// An index holds the entries of all documents once, and is written from a second copy.
 fn knn_estimate(size: TrainingSize) -> Estimate {
     let size = with_pairs(size);
-    let asked = ASKED.min(size.num_documents as f64);
+    let asked = size.num_documents.min(MAX_ASKED as u64) as f64;
     Estimate {
         system: KNN,
         cpu_seconds: (INDEX_ENTRY_S + ASKED_ENTRY_S * asked) * size.num_entries as f64,

@@ -60,7 +60,7 @@ impl ExplainedLabel<'_> {
             _ => "The bluer a place, the more the label attends to it.",
         };
         let own = match explanation.network_score {
-            Some(score) => format!(" The network's own {score:.4}."),
+            Some(score) => format!(", the network's own {score:.4}"),
             None => String::new(),
         };
         let member = match self.member() {
@@ -68,7 +68,7 @@ impl ExplainedLabel<'_> {
             None => String::new(),
         };
         format!(
-            "<h2>{}</h2>\n<p class=\"note\">Score {:.4}.{own}{member} {meaning}</p>\n\
+            "<h2>{}</h2>\n<p class=\"note\">Score {:.4}{own}.{member} {meaning}</p>\n\
              <div class=\"text\" dir=\"auto\">{}</div>\n<table>\n{}</table>\n{}",
             escaped(&self.title()),
             explanation.score,
@@ -196,7 +196,7 @@ to the margin of its classifier.</p>
 </section>
 <section id=\"label-1\">
 <h2>Bees</h2>
-<p class=\"note\">Score 0.1250. The network's own 0.2500. Explained by member-1 (attentionxml). The bluer a place, the more the \
+<p class=\"note\">Score 0.1250, the network's own 0.2500. Explained by member-1 (attentionxml). The bluer a place, the more the \
 label attends to it.</p>
 <div class=\"text\" dir=\"auto\">Tide &lt;script&gt;<mark class=\"for\" style=\"--share:0.333\" \
 title=\"0.2500\">alert(&#39;é&#39;)</mark>&lt;/script&gt;

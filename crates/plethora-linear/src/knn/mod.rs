@@ -11,5 +11,6 @@ mod training_set;
 
 pub use config::{KNN, KNN_RECIPE, KnnConfig};
 pub use model::{KnnExplanation, KnnModel, KnnVote};
+pub use power::MAX_ASKED;
 pub use train::KnnTrainer;
 pub use training_set::{KnnSet, KnnSetBuilder};

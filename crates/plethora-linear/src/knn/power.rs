@@ -10,8 +10,8 @@ use super::model::KnnModel;
 /// Powers to choose from. The first of equally good ones is taken, which decides for tiny corpora.
 const POWERS: [f32; 10] = [3.0, 4.0, 2.0, 5.0, 1.5, 6.0, 1.0, 8.0, 0.5, 12.0];
 
-/// Training documents that are asked at most; more do not change the choice.
-const MAX_ASKED: usize = 2_000;
+/// Training documents that are asked at most to choose a power; more do not change the choice.
+pub const MAX_ASKED: usize = 2_000;
 
 /// Labels that are ranked a document: what the metric looks at.
 const DEPTH: usize = 5;
