@@ -39,14 +39,14 @@ pub struct LabelId(pub u32);
 pub struct TermId(pub u32);
 
 impl LabelId {
-    /// The label's position in arrays with one entry a label.
+    /// The label's position in arrays with one entry per label.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl TermId {
-    /// The term's position in arrays with one entry a term.
+    /// The term's position in arrays with one entry per term.
     pub const fn index(self) -> usize {
         self.0 as usize
     }

@@ -21,7 +21,7 @@ pub mod training_log;
 pub mod tree;
 
 pub use cells::{grouped, one_field};
-pub use error::{Error, Result};
+pub use error::{Argument, Error, Hint, Key, Message, Result, Wording};
 pub use ids::{LabelId, TermId};
 pub use index_rows::IndexRows;
 pub use metrics::ScoredLabel;

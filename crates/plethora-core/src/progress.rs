@@ -1,5 +1,7 @@
 //! How long-running work reports what it does, and learns that it should stop.
 
+use crate::Message;
+
 /// Receives progress of long-running work. Libraries call it; only programs draw or print.
 ///
 /// The calls of one stage come in this order, and stages do not overlap:
@@ -23,6 +25,12 @@ pub trait Progress: Sync {
 
     /// The current stage is over; `summary` says in a few words what came out of it.
     fn finish(&self, summary: &str);
+
+    /// Something was decided for the user, or may not be what they think. Programs word it as their
+    /// users know arguments and settings.
+    fn warn(&self, warning: &Message) {
+        tracing::warn!("{warning}");
+    }
 
     /// True once the user asked to stop: return [`Error::Interrupted`](crate::Error::Interrupted)
     /// at the next safe point.

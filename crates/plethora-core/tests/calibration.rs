@@ -65,7 +65,7 @@ fn isotonic_maps_are_those_of_scikit_learn() {
     }
 }
 
-/// Scikit-learn stops where its gradient is 1e-6 a pair, so that its values are only so exact.
+/// Scikit-learn stops where its gradient is 1e-6 per pair, so that its values are only so exact.
 #[test]
 fn platt_maps_are_those_of_scikit_learn() {
     for case in golden().cases {

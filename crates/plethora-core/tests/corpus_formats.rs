@@ -218,7 +218,7 @@ fn blank_lines_are_counted_as_skipped() {
     assert_eq!(reader.skipped().get("blank line"), Some(&2));
     assert_eq!(
         reader.warnings(),
-        ["no document has labels; --label-field names their field"]
+        ["no document has labels; label_field names their field"]
     );
 }
 
@@ -228,7 +228,7 @@ fn broken_jsonl_names_the_line_and_the_reason() {
     let cases = [
         (
             "{\"body\": \"a\", \"title\": \"b\"}",
-            "no text in field `text`; fields found: body, title. Name the text with --text-field",
+            "no text in field `text`; fields found: body, title. Name the text with text_field",
         ),
         (
             "{\"text\": 5}",
@@ -237,22 +237,22 @@ fn broken_jsonl_names_the_line_and_the_reason() {
         (
             "{\"text\": \"a\", \"labels\": 5}",
             "invalid type: integer `5`, expected field `labels` to be a list of strings or integers \
-             (a string of labels needs --label-separator)",
+             (a string of labels needs label_separator)",
         ),
         (
             "{\"text\": \"a\", \"labels\": \"sea\"}",
             "invalid type: string \"sea\", expected field `labels` to be a list of strings or \
-             integers (a string of labels needs --label-separator)",
+             integers (a string of labels needs label_separator)",
         ),
         (
             "{\"text\": \"a\", \"labels\": {\"sea\": 1}}",
             "invalid type: map, expected field `labels` to be a list of strings or integers \
-             (a string of labels needs --label-separator)",
+             (a string of labels needs label_separator)",
         ),
         (
             "{\"text\": \"a\", \"labels\": [{\"uri\": \"sea\"}]}",
             "an object in the list, expected field `labels` to be a list of strings or integers \
-             (a string of labels needs --label-separator)",
+             (a string of labels needs label_separator)",
         ),
         (
             "{\"text\": \"a\", \"labels\": [1.5]}",
@@ -265,7 +265,7 @@ fn broken_jsonl_names_the_line_and_the_reason() {
         ),
         (
             "{\"text\": \"a\"",
-            "the JSON object does not end on its line; expected one object a line",
+            "the JSON object does not end on its line; expected one object per line",
         ),
         ("{\"text\": \"a\"} x", "not valid JSON: trailing characters"),
         ("{\"text\": oops}", "not valid JSON: expected value"),
@@ -321,7 +321,7 @@ fn duplicate_ids_are_refused_unless_allowed() {
     let content = "{\"id\": \"a\", \"text\": \"1\"}\n{\"id\": \"b\", \"text\": \"2\"}\n{\"id\": \"a\", \"text\": \"3\"}\n";
     assert_eq!(
         error_of(content.as_bytes(), &defaults()),
-        "corpus:3: the id `a` is that of line 1 already; --allow-duplicate-ids accepts that"
+        "corpus:3: the id `a` is that of line 1 already; allow_duplicate_ids accepts that"
     );
     let options = ReadOptions {
         allow_duplicate_ids: true,
@@ -386,7 +386,7 @@ fn what_separates_labels_is_asked_for() {
     assert_eq!(reader.by_ref().count(), 1);
     assert_eq!(
         reader.warnings(),
-        ["labels are split at `;`; --label-separator chooses another"]
+        ["labels are split at `;`; label_separator chooses another"]
     );
 }
 
@@ -419,7 +419,7 @@ fn rows_of_other_widths_than_the_header_are_named() {
     };
     assert_eq!(
         error_of(b"a,b\n1,2\n", &options),
-        "corpus:1: no column `text`; columns found: a, b. Name another with --text-field"
+        "corpus:1: no column `text`; columns found: a, b. Name another with text_field"
     );
 }
 
@@ -517,7 +517,7 @@ fn libsvm_without_header_needs_to_know_the_first_number() {
     assert_eq!(
         error_of(content.as_bytes(), &defaults()),
         "corpus: libsvm without header does not say whether features are counted from 0 or 1; \
-         pass --index-base 0 or --index-base 1"
+         pass index_base=0 or index_base=1"
     );
     let options = ReadOptions {
         index_base: Some(1),
@@ -574,9 +574,7 @@ fn xmc_pairs_are_two_matrices() {
         );
     }
     let message = error_of(b"1 4\n0:1\n", &defaults());
-    assert!(
-        message.contains("needs the matrix of its labels beside it; name it with --labels-file")
-    );
+    assert!(message.contains("needs the matrix of its labels beside it; name it with labels_file"));
 }
 
 #[test]
@@ -608,7 +606,7 @@ fn xmc_raw_counts_in_its_label_file() {
     );
     assert_eq!(
         error_of(content.as_bytes(), &defaults()),
-        "corpus: its `target_ind` are line numbers of a label file; name it with --labels-file"
+        "corpus: its `target_ind` are line numbers of a label file; name it with labels_file"
     );
 }
 
@@ -623,7 +621,7 @@ fn text2text_counts_in_its_label_file() {
     assert_eq!(
         error_of(b"0\tSea\n", &defaults()),
         "corpus: the numbers before the tab are line numbers of a label file; \
-         name it with --labels-file"
+         name it with labels_file"
     );
     let options = ReadOptions {
         format: Some(Format::Text2Text),

@@ -254,7 +254,7 @@ fn what_a_format_cannot_hold_is_refused() {
             Format::FastText,
             "The\nsea",
             "sea",
-            "its text has line ends; --flatten replaces them",
+            "its text has line ends; flatten replaces them",
         ),
         (
             Format::FastText,
@@ -368,12 +368,12 @@ fn missing_choices_and_existing_files_are_refused() {
     assert!(
         create(Format::TextPair, &defaults)
             .to_string()
-            .starts_with("labels-file: ")
+            .starts_with("labels_file: ")
     );
     assert!(
         create(Format::Libsvm, &defaults)
             .to_string()
-            .starts_with("index-base: ")
+            .starts_with("index_base: ")
     );
     std::fs::write(&path, "mine").unwrap();
     assert!(matches!(

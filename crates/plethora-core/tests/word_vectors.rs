@@ -189,7 +189,7 @@ fn bad_text_files_are_named_with_their_line() {
 
 #[test]
 fn another_width_than_expected_is_named() {
-    let expected = "vectors: has 2 numbers a word where 300 were expected";
+    let expected = "vectors: has 2 numbers per word where 300 were expected";
     assert_eq!(message("sea 1 2\nthe 1 2\n", Some(300)), expected);
     assert_eq!(message("1 2\nsea 1 2\n", Some(300)), expected);
     let binary = [b"1 2\n".to_vec(), entry("sea", &[0.1, 0.2])].concat();
@@ -217,7 +217,7 @@ fn bad_binary_files_are_named_with_their_byte() {
     let more = [whole.clone(), entry("air", &[0.5, 0.6])].concat();
     assert_eq!(
         message(more, None),
-        "vectors: byte 28: goes on behind the 2 words that its first line promises"
+        "vectors: byte 28: continues after the 2 words that its first line promises"
     );
     let infinite = [b"1 2\n".to_vec(), entry("sea", &[0.1, f32::INFINITY])].concat();
     assert_eq!(

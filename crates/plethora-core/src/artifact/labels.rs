@@ -1,4 +1,4 @@
-//! The label space of a model, one JSON line a label in the order of the label ids.
+//! The label space of a model, one JSON line per label in the order of the label ids.
 
 use std::borrow::Cow;
 use std::fs::File;

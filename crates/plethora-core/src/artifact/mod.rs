@@ -33,6 +33,12 @@ mod temporary;
 mod work_folder;
 mod write;
 
+/// Name of the settings in a model folder.
+pub const CONFIG_FILE: &str = "config.json";
+
+/// Name of the evaluation in a model folder.
+pub const METRICS_FILE: &str = "metrics.json";
+
 pub use arrays::{ArrayFileWriter, ArrayId, Dtype, Element, MappedArray, MappedArrays};
 pub use copy::ModelCopy;
 pub use details::ModelDetails;

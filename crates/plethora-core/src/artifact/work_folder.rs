@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Result};
+use crate::{Error, Message, Result};
 
 /// Name of the file that says which run the folder belongs to.
 const STATE_FILE: &str = "state.json";
@@ -16,8 +16,8 @@ const STATE_FILE: &str = "state.json";
 const LOCK_FILE: &str = "lock";
 
 /// The folder `NAME.training` beside the model `NAME`. It outlives an interrupted run, so that the
-/// next one can go on from the parts that are complete; parts are renamed into it when they are.
-/// Without any complete part it goes when its run does.
+/// next one can resume from the parts that are complete; parts are renamed into it when they are.
+/// Without any complete part it is removed when its run ends.
 #[derive(Debug)]
 pub struct WorkFolder {
     path: PathBuf,
@@ -34,13 +34,13 @@ struct State {
 impl WorkFolder {
     /// Opens the work folder of the model at `target` for a run with this `fingerprint`.
     ///
-    /// With `resume` the folder of an earlier run is gone on with, if it had the same data and
+    /// With `resume` an earlier run is resumed from its folder, if it had the same data and
     /// settings; without it, what an earlier run left is thrown away.
     ///
     /// # Errors
     ///
     /// [`Error::Occupied`] if a folder of that name is not a training run's, [`Error::Model`] if the
-    /// earlier run was another one or is still going on.
+    /// earlier run had other data or settings, or is still running.
     pub fn open(target: &Path, fingerprint: &str, resume: bool) -> Result<Self> {
         let path = Self::path_for(target);
         fs::create_dir_all(&path).map_err(Error::write(&path))?;
@@ -62,11 +62,8 @@ impl WorkFolder {
         match earlier {
             Some(earlier) if resume && earlier == state => return Ok(()),
             Some(_) if resume => {
-                return Err(Error::model(
-                    path,
-                    "holds a training run with other data or settings; \
-                     run without --resume to start anew",
-                ));
+                let message = Message::new("holds a training run with other data or settings; ");
+                return Err(Error::model(path, message.message(Message::start_anew())));
             }
             _ => {}
         }

@@ -10,7 +10,7 @@ const NUM_BANDS: usize = BucketName::ALL.len();
 const TRUE_BIT: u32 = 1 << 31;
 
 /// Counts the scores of rankings, document after document, in memory that does not grow with their
-/// number: eight [`ScoreTable`]s, and if labels are to have thresholds of their own eight bytes a
+/// number: eight [`ScoreTable`]s, and if labels are to have thresholds of their own eight bytes per
 /// ranked label.
 ///
 /// Every second document goes to a second half, so that what is fitted to one can be measured on the

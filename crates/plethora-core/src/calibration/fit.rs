@@ -38,7 +38,7 @@ impl Calibration {
 }
 
 fn check(data: &CalibrationData, config: &CalibrationConfig) -> Result<()> {
-    let refuse = |message: String| Err(Error::Data(message));
+    let refuse = |message: String| Err(Error::data(message));
     match data.num_documents {
         0 => return refuse("no document has labels, so there is nothing to calibrate with".into()),
         1 => {
@@ -59,7 +59,7 @@ fn check(data: &CalibrationData, config: &CalibrationConfig) -> Result<()> {
     if num_true == num_pairs {
         return refuse(
             "all labels that the model ranks are true: calibration needs false ones too; rank \
-             more labels a document"
+             more labels per document"
                 .into(),
         );
     }

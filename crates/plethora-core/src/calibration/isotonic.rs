@@ -104,7 +104,7 @@ impl Isotonic {
             || !self.blocks.iter().all(is_block)
             || !self.blocks.windows(2).all(rises)
         {
-            return Err(Error::Data("the isotonic map is not a rising one".into()));
+            return Err(Error::Data("the isotonic map does not rise".into()));
         }
         Ok(())
     }

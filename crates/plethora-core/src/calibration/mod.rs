@@ -1,8 +1,8 @@
 //! Scores as probabilities: maps from the scores of a model to how often they are right, and the
 //! scores from which on labels are worth assigning.
 //!
-//! What is learnt from are pairs of a validation document and a label of its ranking, with whether
-//! that label is true. True labels that the ranking does not hold are in no pair: a calibrated
+//! Maps are learnt from pairs of a validation document and a label of its ranking, and whether that
+//! label is true. True labels that the ranking does not hold are in no pair: a calibrated
 //! score is the share of true labels among the ranked ones that score alike. Thresholds do count
 //! them, because F1 misses them.
 

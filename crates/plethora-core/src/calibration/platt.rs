@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 use super::ScoreCount;
 use crate::{Error, Result};
 
-/// Scores are kept off 0 and 1, whose log-odds are infinite: below, where scores of trees are
-/// products of many and still tell apart, less than above, where single precision ends.
+/// Scores are kept away from 0 and 1, whose log-odds are infinite. The lower bound is closer: small
+/// scores of trees are products of many and still differ, while near 1 single precision ends.
 const SCORE_BOUNDS: (f64, f64) = (1e-12, 1.0 - 1e-7);
-/// Newton's method needs about ten; it is stopped where rounding keeps it from settling.
+/// Newton's method needs about ten; this stops it where rounding keeps it from converging.
 const MAX_STEPS: usize = 100;
-/// Gradient a pair at which the fit is done.
+/// Gradient per pair at which the fit is done.
 const TOLERANCE: f64 = 1e-12;
 
 /// `1 / (1 + exp(-(slope * log-odds of the score + intercept)))`.
@@ -50,7 +50,7 @@ impl Platt {
         if self.slope.is_finite() && self.slope >= 0.0 && self.intercept.is_finite() {
             Ok(())
         } else {
-            Err(Error::Data("the logistic map is not a rising one".into()))
+            Err(Error::Data("the logistic map does not rise".into()))
         }
     }
 }
@@ -88,7 +88,7 @@ impl Problem {
         }
     }
 
-    /// Newton's method with halved steps where the loss would grow, as Lin, Lin and Weng have it.
+    /// Newton's method with steps halved where the loss would grow, as Lin, Lin and Weng have it.
     fn solve(&self) -> (f64, f64) {
         let mean: f64 = self.points.iter().map(|point| point.target).sum();
         let (mut slope, mut intercept) = (0.0, log_odds(mean / self.num_pairs));

@@ -36,10 +36,10 @@ impl Thresholds {
         let mut all = bands.chain(self.labels.values()).chain([&self.global]);
         if let Some(threshold) = all.find(|threshold| !(0.0..=1.0).contains(*threshold)) {
             let message = format!("a threshold is from 0 to 1, found {threshold}");
-            return Err(Error::Data(message));
+            return Err(Error::data(message));
         }
         match self.labels.keys().find(|label| label.index() >= num_labels) {
-            Some(label) => Err(Error::Data(format!(
+            Some(label) => Err(Error::data(format!(
                 "there is a threshold for label {}, the model has {num_labels}",
                 label.0
             ))),

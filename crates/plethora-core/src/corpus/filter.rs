@@ -46,7 +46,7 @@ impl fmt::Display for Filter {
 #[derive(Debug, Clone, Default)]
 pub(super) struct RowFilter {
     groups: Vec<FieldFilter>,
-    /// One entry a group: whether the row at hand is accepted by it.
+    /// One entry per group: whether the row at hand is accepted by it.
     accepted: Vec<bool>,
     has_kept_a_row: bool,
 }

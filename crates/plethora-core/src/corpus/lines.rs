@@ -3,7 +3,7 @@
 use std::io::BufRead;
 
 use super::source::{Origin, Source};
-use crate::{Error, Result};
+use crate::{Error, Message, Result};
 
 /// Hands out one line at a time from a buffer that is used again for the next.
 pub(super) struct Lines {
@@ -65,7 +65,7 @@ impl Lines {
     }
 
     /// An error in the line last handed out.
-    pub(super) fn error(&self, message: impl Into<String>) -> Error {
+    pub(super) fn error(&self, message: impl Into<Message>) -> Error {
         self.origin.error(self.number, message)
     }
 }

@@ -1,7 +1,6 @@
 //! Documents and labels: reading them from every format the field uses, writing them back, and
 //! splitting them.
 
-pub mod catalogue;
 mod document;
 mod filter;
 mod format;

@@ -38,7 +38,7 @@ pub struct ReadOptions {
     pub sample: Option<Sample>,
     /// Accept documents that share an id.
     pub allow_duplicate_ids: bool,
-    /// Labels are of no interest: lines of no known format are texts, one a line, label numbers
+    /// Labels are of no interest: lines of no known format are texts, one per line, label numbers
     /// need no label file, and nothing is said about missing labels.
     pub texts_only: bool,
 }

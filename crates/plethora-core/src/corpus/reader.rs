@@ -11,7 +11,7 @@ use super::format::{self, RawDocument, Row, RowReader, detect};
 use super::memory::{DocumentList, MemoryRows};
 use super::source::{Origin, Source, is_standard_stream};
 use super::{Document, Format, Label, ReadOptions, Sample};
-use crate::{Error, Result};
+use crate::{Argument, Error, Message, Result};
 
 /// Up to here comparing all pairs of labels is faster than hashing them.
 const MAX_LABELS_TO_COMPARE: usize = 24;
@@ -45,7 +45,7 @@ pub struct CorpusReader {
     has_labels: bool,
     texts_only: bool,
     is_finished: bool,
-    warnings: Vec<String>,
+    warnings: Vec<Message>,
     skipped: BTreeMap<&'static str, u64>,
 }
 
@@ -56,7 +56,7 @@ impl CorpusReader {
             && is_standard_stream(labels_path)
         {
             return Err(Error::config(
-                "--labels-file",
+                Argument::LABELS_FILE,
                 "expected a file, not standard input",
             ));
         }
@@ -110,7 +110,7 @@ impl CorpusReader {
     }
 
     /// What was decided for the user, complete once all documents are read.
-    pub fn warnings(&self) -> &[String] {
+    pub fn warnings(&self) -> &[Message] {
         &self.warnings
     }
 
@@ -216,10 +216,13 @@ impl CorpusReader {
         id.hash(&mut hasher);
         match lines_by_id.insert(hasher.finish(), line) {
             None => Ok(()),
-            Some(first) => Err(self.origin.error(
-                line,
-                format!("the id `{id}` is that of line {first} already; --allow-duplicate-ids accepts that"),
-            )),
+            Some(first) => {
+                let message = format!("the id `{id}` is that of line {first} already; ");
+                let message = Message::new(message)
+                    .hint(Argument::ALLOW_DUPLICATE_IDS.on())
+                    .text(" accepts that");
+                Err(self.origin.error(line, message))
+            }
         }
     }
 
@@ -234,8 +237,10 @@ impl CorpusReader {
             return Err(self.origin.error(None, message));
         }
         if self.format == Format::Jsonl && !self.has_labels && !self.texts_only {
-            self.warnings
-                .push("no document has labels; --label-field names their field".into());
+            let warning = Message::new("no document has labels; ")
+                .hint(Argument::LABEL_FIELD)
+                .text(" names their field");
+            self.warnings.push(warning);
         }
         Ok(())
     }

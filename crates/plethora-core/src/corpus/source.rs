@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
-use crate::{Error, Result};
+use crate::{Error, Message, Result};
 
 /// The path that stands for standard input, and for standard output when writing.
 pub(super) const STANDARD_STREAM: &str = "-";
@@ -141,7 +141,7 @@ impl Origin {
     }
 
     /// An [`Error::Input`] in this file.
-    pub(crate) fn error(&self, line: impl Into<Option<u64>>, message: impl Into<String>) -> Error {
+    pub(crate) fn error(&self, line: impl Into<Option<u64>>, message: impl Into<Message>) -> Error {
         Error::input(&self.path, line, message)
     }
 

@@ -32,7 +32,7 @@ pub(super) fn stratify(
         .map(|(label, &count)| Reverse((count, label)))
         .collect();
     while let Some(Reverse((count, label))) = queue.pop() {
-        // Each change of a count queued the label anew; only the newest entry is true.
+        // Each change of a count queued the label again; only the newest entry is valid.
         if sharing.remaining[label as usize] != count {
             continue;
         }

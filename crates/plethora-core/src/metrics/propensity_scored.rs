@@ -12,7 +12,7 @@ pub(super) fn psp_at(document: &JudgedDocument, k: usize) -> (f64, f64) {
 }
 
 /// Discounted gains in the first `k` places, and those of the best ranking. The quotient of their
-/// sums over all documents is PSnDCG@k as AttentionXML's code computes it.
+/// sums over all documents is PSnDCG@k as the program of You et al. 2019 computes it.
 pub(super) fn psndcg_at(document: &JudgedDocument, k: usize) -> (f64, f64) {
     let discounted = |(rank, gain): (usize, f64)| gain * discount(rank);
     let gains = document.top(k).iter().map(|place| place.gain);

@@ -38,7 +38,7 @@ pub struct TermVote {
     pub contribution: f32,
 }
 
-/// Sums of a query, one a document. All zero between queries.
+/// Sums of a query, one per document. All zero between queries.
 struct Sums {
     of_documents: Vec<f32>,
     touched: Vec<u32>,

@@ -10,7 +10,7 @@ pub(super) fn starts_word(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }
 
-/// True for what a word may go on with: what may begin it, and combining marks.
+/// True for characters that may continue a word: those that may begin one, and combining marks.
 pub(super) fn continues_word(character: char) -> bool {
     starts_word(character) || is_combining_mark(character)
 }

@@ -3,7 +3,7 @@
 use super::term_table::TermTable;
 use super::tokenizer::{TermRuns, Tokenizer, WordBuffer};
 
-/// Rows of term numbers and counts, one row a document.
+/// Rows of term numbers and counts, one row per document.
 #[derive(Debug, Default)]
 pub(super) struct CountRows {
     /// Number of entries of each row.

@@ -1,4 +1,4 @@
-//! Terms and their numbers, in one string rather than one allocation a term.
+//! Terms and their numbers, in one string rather than one allocation per term.
 
 use std::hash::{BuildHasher, Hasher};
 

@@ -10,7 +10,7 @@ use crate::{SparseMatrix, SparseRow, SparseVector, TermId};
 /// Documents that one thread turns into rows at a time.
 const CHUNK_SIZE: usize = 256;
 
-/// Turns texts into rows of unit length with one column a term, with what it learnt from training
+/// Turns texts into rows of unit length with one column per term, with what it learnt from training
 /// documents. The weights are those of scikit-learn's `TfidfVectorizer`.
 ///
 /// Made by a [`TfIdfBuilder`](super::TfIdfBuilder).

@@ -74,7 +74,8 @@ impl TfIdfBuilder {
         }
     }
 
-    /// The fitted transformer, and the matrix with one row a document in the order of the batches.
+    /// The fitted transformer, and the matrix with one row per document in the order of the
+    /// batches.
     ///
     /// # Errors
     /// If no term is left after pruning.
@@ -86,7 +87,9 @@ impl TfIdfBuilder {
             mut ids,
             mut counts,
         } = self;
-        let (vocabulary, final_ids) = vocabulary.finish_with_final_ids(config.selection())?;
+        let (vocabulary, final_ids) = vocabulary
+            .finish_with_final_ids(config.selection())
+            .map_err(|error| error.within("text"))?;
         let tfidf = TfIdf::new(config, vocabulary);
         let kept_lengths = weigh_rows(&tfidf, &final_ids, &row_starts, &mut ids, &mut counts);
         close_gaps(&kept_lengths, &mut row_starts, &mut ids, &mut counts);

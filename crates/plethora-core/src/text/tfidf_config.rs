@@ -1,5 +1,6 @@
 //! Settings of TF-IDF features.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::tokenizer::{TermRuns, TokenizerConfig};
@@ -12,7 +13,7 @@ const MAX_NGRAM: usize = 8;
 const MAX_FIRST_LINE_TIMES: usize = 100;
 
 /// How documents become TF-IDF rows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TfIdfConfig {
     /// Count a term that occurs `tf` times as `1 + ln(tf)` rather than as `tf`.

@@ -1,7 +1,7 @@
 //! A fitted [`TfIdf`] in the model folder.
 //!
-//! `text.json` holds the settings and counts, `vocabulary.txt` one term a line in the order of the
-//! columns, and `document_frequencies.bin` for each term the number of training documents that
+//! `text.json` holds the settings and counts, `vocabulary.txt` one term per line in the order of
+//! the columns, and `document_frequencies.bin` for each term the number of training documents that
 //! have it, as little-endian `u32`; the weights of terms follow from these.
 
 use std::path::Path;

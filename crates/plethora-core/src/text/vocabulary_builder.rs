@@ -6,7 +6,7 @@ use super::term_counts::{CountRows, TermCounts};
 use super::term_table::TermTable;
 use super::tokenizer::{TermRuns, Tokenizer};
 use super::vocabulary::Vocabulary;
-use crate::{Error, Result};
+use crate::{Error, Hint, Message, Result};
 
 /// In place of the final number of a term that is not kept.
 pub(super) const DROPPED: u32 = u32::MAX;
@@ -177,24 +177,26 @@ impl VocabularyBuilder {
 
     fn nothing_kept(&self, selection: TermSelection) -> Error {
         if self.terms.len() == 0 {
-            return Error::Data(format!(
+            return Error::data(format!(
                 "none of the {} training documents has a word in its text",
                 self.num_documents
             ));
         }
-        let hint = if selection.min_df > 1 {
-            "; --set text.min_df=1 keeps rare terms"
-        } else {
-            ""
-        };
-        Error::Data(format!(
+        let message = Message::new(format!(
             "no term is left: none of {} terms occurs in at least {} (min_df) and at most {:.0} \
-             (max_df) of {} training documents{hint}",
+             (max_df) of {} training documents",
             self.terms.len(),
             selection.min_df,
             (selection.max_df * self.num_documents as f64).floor(),
             self.num_documents
-        ))
+        ));
+        Error::Data(match selection.min_df {
+            0 | 1 => message,
+            _ => message
+                .text("; ")
+                .hint(Hint::setting("min_df", "1"))
+                .text(" keeps rare terms"),
+        })
     }
 }
 
@@ -265,7 +267,7 @@ mod tests {
             .unwrap_err()
             .to_string();
         assert!(message.contains("at least 9 (min_df)"), "{message}");
-        assert!(message.ends_with("; --set text.min_df=1 keeps rare terms"));
+        assert!(message.ends_with("; min_df=1 keeps rare terms"));
         let mut empty = VocabularyBuilder::new(Tokenizer::default(), TermRuns::WORDS);
         empty.push_batch(&["", "..."]);
         let message = empty.finish(ALL).unwrap_err().to_string();

@@ -11,7 +11,7 @@ use super::term_table::TermTable;
 use super::vocabulary::Vocabulary;
 use crate::{Error, Result};
 
-/// The names of three files: settings as JSON, one term a line in the order of their numbers, and
+/// The names of three files: settings as JSON, one term per line in the order of their numbers, and
 /// for each term the number of training documents that have it, as little-endian `u32`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct VocabularyFiles {

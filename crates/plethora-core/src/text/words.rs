@@ -26,7 +26,7 @@ pub struct Words {
 }
 
 impl Words {
-    /// The row that fills up short sequences of a batch. No sequence has it.
+    /// The row that pads short sequences of a batch. No sequence has it.
     pub const PADDING: u32 = 0;
     /// The row of every word outside the vocabulary, and of a text without words.
     pub const UNKNOWN: u32 = 1;

@@ -84,7 +84,7 @@ impl WordsBuilder {
         }
     }
 
-    /// The fitted transformer, and one sequence a document in the order of the batches.
+    /// The fitted transformer, and one sequence per document in the order of the batches.
     ///
     /// # Errors
     /// If no word is left after pruning.
@@ -95,7 +95,9 @@ impl WordsBuilder {
             mut sequences,
             ..
         } = self;
-        let (vocabulary, final_ids) = vocabulary.finish_with_final_ids(config.selection())?;
+        let (vocabulary, final_ids) = vocabulary
+            .finish_with_final_ids(config.selection())
+            .map_err(|error| error.within("words"))?;
         sequences.replace(|id| match final_ids.get(id as usize) {
             None | Some(&DROPPED) => Words::UNKNOWN,
             Some(&id) => id + Words::FIRST_WORD,

@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::tokenizer::TokenizerConfig;
@@ -15,7 +16,7 @@ const LENGTHS: RangeInclusive<usize> = 1..=65_536;
 const VOCABULARY_SIZES: RangeInclusive<usize> = 1..=10_000_000;
 
 /// How documents become sequences of words.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WordsConfig {
     /// How text is cut into words.
@@ -32,10 +33,14 @@ impl WordsConfig {
     /// Refuses values that cannot work.
     pub fn validate(&self) -> Result<()> {
         if self.min_df == 0 {
-            return Err(Error::config("text.min_df", "must be at least 1, found 0"));
+            return Err(Error::config("words.min_df", "must be at least 1, found 0"));
         }
-        within("text.max_vocabulary", self.max_vocabulary, VOCABULARY_SIZES)?;
-        within("text.max_length", self.max_length, LENGTHS)
+        within(
+            "words.max_vocabulary",
+            self.max_vocabulary,
+            VOCABULARY_SIZES,
+        )?;
+        within("words.max_length", self.max_length, LENGTHS)
     }
 
     pub(super) fn selection(&self) -> TermSelection {
@@ -77,13 +82,13 @@ mod tests {
         type Change = fn(&mut WordsConfig);
         assert!(config().validate().is_ok());
         let broken: [(Change, &str); 5] = [
-            (|config| config.min_df = 0, "text.min_df: "),
-            (|config| config.max_length = 0, "text.max_length: "),
-            (|config| config.max_length = 65_537, "text.max_length: "),
-            (|config| config.max_vocabulary = 0, "text.max_vocabulary: "),
+            (|config| config.min_df = 0, "words.min_df: "),
+            (|config| config.max_length = 0, "words.max_length: "),
+            (|config| config.max_length = 65_537, "words.max_length: "),
+            (|config| config.max_vocabulary = 0, "words.max_vocabulary: "),
             (
                 |config| config.max_vocabulary = 10_000_001,
-                "text.max_vocabulary: must be between 1 and 10000000, found 10000001",
+                "words.max_vocabulary: must be between 1 and 10000000, found 10000001",
             ),
         ];
         for (change, message) in broken {

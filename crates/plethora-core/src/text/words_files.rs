@@ -1,6 +1,6 @@
 //! Fitted [`Words`] in the model folder.
 //!
-//! `words.json` holds the settings and counts, `words.txt` one word a line in the order of the
+//! `words.json` holds the settings and counts, `words.txt` one word per line in the order of the
 //! rows, and `word_frequencies.bin` for each word the number of training documents that have it,
 //! as little-endian `u32`.
 
@@ -127,7 +127,7 @@ mod tests {
         fs::write(&path, json).unwrap();
         let message = Words::load_from(dir.path()).unwrap_err().to_string();
         assert!(
-            message.ends_with("words.json: text.max_length: must be between 1 and 65536, found 0"),
+            message.ends_with("words.json: words.max_length: must be between 1 and 65536, found 0"),
             "{message}"
         );
     }

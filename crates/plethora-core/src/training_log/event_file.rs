@@ -41,7 +41,7 @@ impl EventFile {
         Ok(events)
     }
 
-    /// Goes on with the newest file of the folder, without its events after `step`.
+    /// Resumes the newest file of the folder, without its events after `step`.
     pub(super) fn resume(folder: &Path, step: u64) -> Result<Self> {
         let Some(path) = files_in(folder)?.pop() else {
             return Self::create(folder);

@@ -66,8 +66,8 @@ impl TrainingLog {
         })
     }
 
-    /// Goes on with the log of an interrupted run that continues after `step`. Later records are
-    /// dropped, for they will be written again, and so is one that was torn, with all behind it.
+    /// Resumes the log of an interrupted run that continues after `step`. Later records are
+    /// dropped, for they will be written again, and so is a torn one, with all that follows it.
     /// Without a log in the folder, one is started.
     ///
     /// # Errors

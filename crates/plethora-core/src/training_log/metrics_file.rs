@@ -1,4 +1,4 @@
-//! `metrics.jsonl`: a JSON object a record.
+//! `metrics.jsonl`: a JSON object per record.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
@@ -20,21 +20,21 @@ pub(super) struct MetricsFile {
     file: File,
 }
 
-/// What going on needs to know of a line.
+/// What resuming needs to know of a line.
 #[derive(Deserialize)]
 struct Line {
     step: u64,
 }
 
 impl MetricsFile {
-    /// Starts the file anew.
+    /// Starts an empty file.
     pub(super) fn create(folder: &Path) -> Result<Self> {
         let path = folder.join(METRICS_FILE);
         let file = File::create(&path).map_err(Error::write(&path))?;
         Ok(Self { path, file })
     }
 
-    /// Goes on with the file, without its records after `step`.
+    /// Resumes the file, without its records after `step`.
     pub(super) fn resume(folder: &Path, step: u64) -> Result<Self> {
         let path = folder.join(METRICS_FILE);
         let source = match File::open(&path) {

@@ -1,6 +1,6 @@
-//! What a training run tells of itself while it goes on: `metrics.jsonl`, a JSON object a line, and
-//! an event file that `TensorBoard` shows. Both have the same records, and both can be gone on with
-//! after an interruption.
+//! What a training run records as it proceeds: `metrics.jsonl`, a JSON object per line, and an
+//! event file that `TensorBoard` shows. Both have the same records, and both can be resumed after
+//! an interruption.
 
 mod crc32c;
 mod event;

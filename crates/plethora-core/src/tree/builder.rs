@@ -1,5 +1,6 @@
 //! From label features to a [`LabelTree`].
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::balanced_kmeans::{StopRule, split_evenly};
@@ -9,7 +10,7 @@ use crate::corpus::LabelSpace;
 use crate::{Error, LabelId, Result, SeedStream, SparseMatrix};
 
 /// How labels are grouped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TreeShape {
     /// Halving by balanced 2-means: clusters of one node differ in size by at most one.
@@ -22,7 +23,7 @@ pub enum TreeShape {
 }
 
 /// Settings of a label tree.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TreeConfig {
     /// How labels are grouped.

@@ -175,7 +175,7 @@ impl LabelTree {
     /// The shallow and wide tree with the same clusters: keeps the root, the nodes at the given
     /// `depths` and every node that holds labels, and hangs each on its nearest kept ancestor.
     ///
-    /// This is algorithm 1 of the `LightAttention` paper (compression by c-th ancestors) said from
+    /// This is algorithm 1 of You et al. 2019 (compression by c-th ancestors) said from
     /// the top: depths 4 and 8 of a binary tree of depth 12 give widths 16, 256 and 4,096. Leaves
     /// above a kept depth stay where they are, so sizes may straddle the leaf limit.
     pub fn keep_depths(&self, depths: &[usize]) -> Self {
@@ -210,7 +210,7 @@ impl LabelTree {
         self.keep_depths(&depths)
     }
 
-    /// Only the clusters of labels under one root: two levels, as LightXML uses them.
+    /// Only the clusters of labels under one root: two levels, as heads with clusters use them.
     pub fn two_level(&self) -> Self {
         self.keep_depths(&[])
     }

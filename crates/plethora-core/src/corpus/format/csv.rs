@@ -8,7 +8,7 @@ use super::super::ReadOptions;
 use super::super::source::{Origin, Source};
 use super::table::Table;
 use super::{Row, RowReader};
-use crate::{Error, Result};
+use crate::{Error, Message, Result};
 
 /// Reads [`Format::Csv`](super::Format::Csv).
 pub(super) struct Csv {
@@ -64,7 +64,7 @@ impl RowReader for Csv {
         self.table.explain_filter()
     }
 
-    fn take_warnings(&mut self) -> Vec<String> {
+    fn take_warnings(&mut self) -> Vec<Message> {
         self.table.take_warnings()
     }
 }

@@ -7,7 +7,7 @@ use super::super::source::Source;
 use super::svm_line::parse_header;
 use super::xmc_raw::LABEL_NUMBERS;
 use super::{Format, annif_tsv, libsvm, text2text};
-use crate::Result;
+use crate::{Argument, Message, Result};
 
 /// Lines that must agree on a format without header.
 const MAX_LINES: usize = 100;
@@ -15,7 +15,7 @@ const MAX_LINES: usize = 100;
 /// Columns that make a line a header where the caller names no fields.
 const HEADER_COLUMNS: [&str; 3] = ["text", "labels", "subject_uris"];
 
-/// The format of an opened file; an error that explains `--format` where nothing fits.
+/// The format of an opened file; an error that explains the argument `format` where nothing fits.
 pub(in crate::corpus) fn detect(source: &Source, options: &ReadOptions) -> Result<Format> {
     let sample = String::from_utf8_lossy(source.sample());
     let lines = first_lines(&sample);
@@ -41,14 +41,14 @@ fn first_lines(sample: &str) -> Vec<&str> {
         .collect()
 }
 
-fn detect_lines(lines: &[&str], options: &ReadOptions) -> Result<Format, String> {
+fn detect_lines(lines: &[&str], options: &ReadOptions) -> Result<Format, Message> {
     let first = lines[0];
     let all = |is_typical: fn(&str) -> bool| lines.iter().all(|line| is_typical(line));
     match first.trim_start().chars().next() {
         Some('{') => return Ok(json_format(first)),
         Some('[') => {
             return Err(
-                "a JSON array; expected one JSON object a line (jq -c '.[]' makes them)".into(),
+                "a JSON array; expected one JSON object per line (jq -c '.[]' makes them)".into(),
             );
         }
         _ => {}
@@ -144,21 +144,30 @@ fn is_row_of_names(line: &str, delimiter: char) -> bool {
 }
 
 /// What to do about lines that fit nothing, or more than one thing.
-fn unknown(lines: &[&str]) -> String {
+fn unknown(lines: &[&str]) -> Message {
     let names = Format::names();
     if lines.iter().all(|line| line.contains('\t')) {
-        return format!(
-            "lines with tabs, but neither a header with a column `text` nor <uri>s in the last \
-             column. Pass --format libmultilabel-tsv for labels before text, --format annif-tsv \
-             for text before <uri>s, or --format tsv and --text-field for a header with other \
-             names (all formats: {names})"
-        );
+        let found = "lines with tabs, but neither a header with a column `text` nor <uri>s in the \
+                     last column. Pass ";
+        return Message::new(found)
+            .hint(Argument::FORMAT.value(Format::LibMultiLabelTsv.name()))
+            .text(" for labels before text, ")
+            .hint(Argument::FORMAT.value(Format::AnnifTsv.name()))
+            .text(" for text before <uri>s, or ")
+            .hint(Argument::FORMAT.value(Format::Tsv.name()))
+            .text(" and ")
+            .hint(Argument::TEXT_FIELD)
+            .text(format!(
+                " for a header with other names (all formats: {names})"
+            ));
     }
-    format!(
-        "cannot tell the format of this file by its first lines. Pass --format with one of \
-         {names}; --labels-file names the labels of a file of texts, and --format text-pair \
-         alone reads a text a line"
-    )
+    Message::new("cannot tell the format of this file by its first lines. Pass ")
+        .hint(Argument::FORMAT)
+        .text(format!(" with one of {names}; "))
+        .hint(Argument::LABELS_FILE)
+        .text(" names the labels of a file of texts, and ")
+        .hint(Argument::FORMAT.value(Format::TextPair.name()))
+        .text(" alone reads one text per line")
 }
 
 #[cfg(test)]
@@ -166,7 +175,7 @@ mod tests {
     use super::*;
 
     fn detect_text(text: &str, options: &ReadOptions) -> Result<Format, String> {
-        detect_lines(&first_lines(text), options)
+        detect_lines(&first_lines(text), options).map_err(|message| message.to_string())
     }
 
     #[test]
@@ -229,7 +238,7 @@ mod tests {
         let text = "The sea\nThe air, too\n";
         let message = detect_text(text, &ReadOptions::default()).unwrap_err();
         assert!(
-            message.contains("Pass --format with one of jsonl, csv"),
+            message.contains("Pass format with one of jsonl, csv"),
             "{message}"
         );
         let options = ReadOptions {
@@ -285,7 +294,7 @@ mod tests {
         let labels_first = "sea air\tThe sea\nair\tThe air\n";
         let message = detect_text(labels_first, &ReadOptions::default()).unwrap_err();
         assert!(
-            message.contains("--format libmultilabel-tsv for labels before text"),
+            message.contains("format=libmultilabel-tsv for labels before text"),
             "{message}"
         );
         let mixed = "The sea\t<http://a/1>\nair\tThe air\n";
@@ -296,7 +305,7 @@ mod tests {
     fn a_json_array_is_explained() {
         let message = detect_text("[{\"text\": \"a\"}]", &ReadOptions::default()).unwrap_err();
         assert!(
-            message.starts_with("a JSON array; expected one JSON object a line"),
+            message.starts_with("a JSON array; expected one JSON object per line"),
             "{message}"
         );
     }

@@ -3,7 +3,7 @@
 use super::super::lines::Lines;
 use super::super::{Content, ReadOptions};
 use super::{RawDocument, Row, RowReader};
-use crate::{Error, Result};
+use crate::{Argument, Error, Result};
 
 /// Reads [`Format::FastText`](super::Format::FastText).
 pub(super) struct FastText {
@@ -15,7 +15,7 @@ impl FastText {
     pub(super) fn new(lines: Lines, options: &ReadOptions) -> Result<Self> {
         if options.label_prefix.is_empty() {
             return Err(Error::config(
-                "label-prefix",
+                Argument::LABEL_PREFIX,
                 "expected at least one character",
             ));
         }

@@ -1,4 +1,6 @@
-//! The wanted fields of one JSON object a line, taken while parsing, without a tree of the rest.
+//! The wanted fields of one JSON object per line, taken while parsing, without a tree of the rest.
+
+use std::cell::Cell;
 
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, Visitor};
@@ -8,14 +10,15 @@ use super::super::ReadOptions;
 use super::super::filter::RowFilter;
 use super::Format;
 use super::json_value::{FilterSeed, IdSeed, LabelSeed, TextSeed};
+use crate::{Argument, Message};
 
 /// Which fields to take, and what they hold.
 #[derive(Debug, Clone)]
 pub(super) struct JsonFields {
-    /// Fields that make up the text, in this order, and behind them those that do in rows without
-    /// any of the first.
+    /// Fields that make up the text, in this order; then those that make it up in rows without any
+    /// of the former.
     pub(super) text: Vec<String>,
-    /// How many of `text` are the first.
+    /// How many of `text` are of the former kind.
     pub(super) num_first_texts: usize,
     /// Fields of which the first present gives the labels.
     pub(super) labels: Vec<LabelField>,
@@ -36,12 +39,14 @@ pub(super) struct LabelField {
 /// What the wanted fields of a line hold.
 #[derive(Debug, Default)]
 pub(super) struct JsonRow {
-    /// One entry a text field.
+    /// One entry per text field.
     pub(super) texts: Vec<Option<String>>,
     pub(super) labels: Vec<String>,
     pub(super) id: Option<String>,
     /// True if there were fields that nobody wants.
     pub(super) has_other_fields: bool,
+    /// True if labels were refused that might be a string of them; set while the message is made.
+    needs_separator: Cell<bool>,
 }
 
 impl JsonFields {
@@ -71,7 +76,7 @@ impl JsonFields {
         &self,
         line: &str,
         filter: &mut RowFilter,
-    ) -> Result<Option<JsonRow>, String> {
+    ) -> Result<Option<JsonRow>, Message> {
         let mut row = JsonRow {
             texts: vec![None; self.text.len()],
             ..JsonRow::default()
@@ -84,10 +89,10 @@ impl JsonFields {
             is_rejected: false,
         };
         let mut deserializer = serde_json::Deserializer::from_str(line);
-        let keeps = seed
-            .deserialize(&mut deserializer)
-            .map_err(|error| explain(&error, line))?;
-        deserializer.end().map_err(|error| explain(&error, line))?;
+        let parsed = seed.deserialize(&mut deserializer);
+        let keeps = parsed
+            .and_then(|keeps| deserializer.end().map(|()| keeps))
+            .map_err(|error| explain(&error, line, row.needs_separator.get()))?;
         if !keeps {
             return Ok(None);
         }
@@ -103,7 +108,7 @@ impl JsonFields {
         Ok(Some(row))
     }
 
-    fn missing_text(&self, line: &str) -> String {
+    fn missing_text(&self, line: &str) -> Message {
         // Only now is it worth to parse all of the line.
         let found = match serde_json::from_str::<serde_json::Map<String, Value>>(line) {
             Ok(fields) if !fields.is_empty() => {
@@ -112,9 +117,10 @@ impl JsonFields {
             _ => "none".into(),
         };
         let wanted = self.text.join("`, `");
-        format!(
-            "no text in field `{wanted}`; fields found: {found}. Name the text with --text-field"
-        )
+        Message::new(format!(
+            "no text in field `{wanted}`; fields found: {found}. Name the text with "
+        ))
+        .hint(Argument::TEXT_FIELD)
     }
 
     fn roles(&self, key: &str, filter: &RowFilter) -> Roles {
@@ -233,6 +239,7 @@ impl RowSeed<'_> {
             read(ValueSeed::Labels(LabelSeed {
                 labels,
                 field: &self.fields.labels[index],
+                needs_separator: &self.row.needs_separator,
             }))?;
         } else if is_id {
             read(ValueSeed::Id(IdSeed {
@@ -336,9 +343,9 @@ impl Visitor<'_> for KeySeed<'_> {
 }
 
 /// The parser's message, with the column and without its line, which is always the first.
-fn explain(error: &serde_json::Error, line: &str) -> String {
+fn explain(error: &serde_json::Error, line: &str, needs_separator: bool) -> Message {
     if error.is_eof() && line.trim_start().starts_with('{') {
-        return "the JSON object does not end on its line; expected one object a line".into();
+        return "the JSON object does not end on its line; expected one object per line".into();
     }
     let message = error.to_string();
     let text = message
@@ -349,9 +356,16 @@ fn explain(error: &serde_json::Error, line: &str) -> String {
     } else {
         ""
     };
+    let mut message = Message::new(format!("{kind}{text}"));
+    if needs_separator {
+        message = message
+            .text(" (a string of labels needs ")
+            .hint(Argument::LABEL_SEPARATOR)
+            .text(")");
+    }
     // An error made for a value that was read already has no place.
     match error.column() {
-        0 => format!("{kind}{text}"),
-        column => format!("{kind}{text} (column {column})"),
+        0 => message,
+        column => message.text(format!(" (column {column})")),
     }
 }

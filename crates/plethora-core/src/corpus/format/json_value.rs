@@ -1,5 +1,6 @@
 //! What JSON values may stand in the fields of a corpus row, each with its message for others.
 
+use std::cell::Cell;
 use std::fmt;
 
 use serde::de::{Deserialize, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -79,6 +80,8 @@ impl Visitor<'_> for IdSeed<'_> {
 pub(super) struct LabelSeed<'a> {
     pub(super) labels: &'a mut Vec<String>,
     pub(super) field: &'a LabelField,
+    /// Set with the message for other values, where a separator would be a way out.
+    pub(super) needs_separator: &'a Cell<bool>,
 }
 
 impl<'de> Visitor<'de> for LabelSeed<'_> {
@@ -97,10 +100,11 @@ impl<'de> Visitor<'de> for LabelSeed<'_> {
         if *allows_objects {
             formatter.write_str(", or of objects with `uri` or `label`")?;
         }
-        match separator {
-            Some(_) => formatter.write_str(", or a string of labels"),
-            None => formatter.write_str(" (a string of labels needs --label-separator)"),
+        if separator.is_some() {
+            formatter.write_str(", or a string of labels")?;
         }
+        self.needs_separator.set(separator.is_none());
+        Ok(())
     }
 
     fn visit_unit<E>(self) -> Result<(), E> {

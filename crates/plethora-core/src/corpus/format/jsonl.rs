@@ -1,11 +1,11 @@
-//! JSON lines: one object a line, with fields for text, labels and id.
+//! JSON lines: one object per line, with fields for text, labels and id.
 
 use super::super::filter::RowFilter;
 use super::super::lines::Lines;
 use super::super::{Content, ReadOptions};
 use super::json_row::{JsonFields, JsonRow, LabelField};
 use super::{Format, RawDocument, Row, RowReader};
-use crate::Result;
+use crate::{Message, Result};
 
 /// The list of objects in which Annif keeps a document's subjects.
 const ANNIF_SUBJECTS: &str = "subjects";
@@ -20,7 +20,7 @@ pub(super) struct Jsonl {
     /// For each text field, whether any row had it.
     found_texts: Vec<bool>,
     has_other_fields: bool,
-    warnings: Vec<String>,
+    warnings: Vec<Message>,
 }
 
 impl Jsonl {
@@ -52,13 +52,13 @@ impl Jsonl {
         }
     }
 
-    fn document(&mut self, mut row: JsonRow) -> Result<RawDocument, String> {
+    fn document(&mut self, mut row: JsonRow) -> Result<RawDocument, Message> {
         for (was_found, text) in self.found_texts.iter_mut().zip(&row.texts) {
             *was_found |= text.is_some();
         }
         self.has_other_fields |= row.has_other_fields;
         if self.requires_id && row.id.is_none() {
-            return Err(format!("no field `{}` for the id", self.fields.id));
+            return Err(format!("no field `{}` for the id", self.fields.id).into());
         }
         Ok(RawDocument {
             content: Content::Text(row.take_text()),
@@ -76,7 +76,7 @@ impl Jsonl {
         for (field, was_found) in found.take(self.fields.num_first_texts) {
             if !was_found {
                 self.warnings
-                    .push(format!("no row has the text field `{field}`"));
+                    .push(format!("no row has the text field `{field}`").into());
             }
         }
     }
@@ -115,7 +115,7 @@ impl RowReader for Jsonl {
         self.filter.fields().next().map(|_| self.filter.explain())
     }
 
-    fn take_warnings(&mut self) -> Vec<String> {
+    fn take_warnings(&mut self) -> Vec<Message> {
         std::mem::take(&mut self.warnings)
     }
 }

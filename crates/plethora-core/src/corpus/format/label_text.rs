@@ -1,5 +1,7 @@
 //! Labels that share one field or line, with something between them.
 
+use crate::{Argument, Message};
+
 /// The separators that CSV exports use; without a choice of the caller only the first is taken.
 const DEFAULT_SEPARATOR: char = ';';
 const DOUBTFUL_SEPARATORS: [char; 3] = [',', '|', '\t'];
@@ -49,7 +51,7 @@ pub(super) enum CellSplitter {
 
 impl CellSplitter {
     /// The labels of a cell; an error text where the separator is in doubt.
-    pub(super) fn split(&mut self, cell: &str) -> Result<Vec<String>, String> {
+    pub(super) fn split(&mut self, cell: &str) -> Result<Vec<String>, Message> {
         match self {
             Self::At(separator) => Ok(split_at(cell, separator)),
             Self::Uris => Ok(split_uris(cell)),
@@ -60,11 +62,12 @@ impl CellSplitter {
                 } else if let Some(found) =
                     cell.chars().find(|char| DOUBTFUL_SEPARATORS.contains(char))
                 {
-                    return Err(format!(
+                    return Err(Message::new(format!(
                         "the labels `{cell}` hold `{}`: is it between labels or part of one? \
-                         Say what separates labels with --label-separator",
+                         Say what separates labels with ",
                         found.escape_default()
-                    ));
+                    ))
+                    .hint(Argument::LABEL_SEPARATOR));
                 }
                 Ok(split_at(cell, ";"))
             }
@@ -86,9 +89,12 @@ mod tests {
 
     #[test]
     fn a_doubtful_separator_is_not_guessed() {
-        let message = CellSplitter::Undecided.split("sea,air").unwrap_err();
+        let message = CellSplitter::Undecided
+            .split("sea,air")
+            .unwrap_err()
+            .to_string();
         assert!(message.contains("`sea,air` hold `,`"), "{message}");
-        assert!(message.contains("--label-separator"), "{message}");
+        assert!(message.ends_with("with label_separator"), "{message}");
         let mut chosen = CellSplitter::At(",".into());
         assert_eq!(chosen.split("sea,air").unwrap(), ["sea", "air"]);
     }

@@ -5,7 +5,7 @@ use super::super::{Content, Label, ReadOptions};
 use super::label_file::LabelFile;
 use super::svm_line::{IndexRange, parse_features, parse_header, split_label_numbers};
 use super::{RawDocument, Row, RowReader};
-use crate::Result;
+use crate::{Argument, Message, Result};
 
 /// Reads [`Format::XmcLibsvm`](super::Format::XmcLibsvm) and
 /// [`Format::Libsvm`](super::Format::Libsvm).
@@ -15,7 +15,7 @@ pub(super) struct Libsvm {
     /// Number of documents, where a header promises it.
     num_promised: Option<u64>,
     num_read: u64,
-    warnings: Vec<String>,
+    warnings: Vec<Message>,
 }
 
 impl Libsvm {
@@ -54,11 +54,13 @@ impl Libsvm {
 
     pub(super) fn open_without_header(lines: Lines, options: &ReadOptions) -> Result<Self> {
         let Some(base) = options.index_base else {
-            return Err(lines.origin().error(
-                None,
-                "libsvm without header does not say whether features are counted from 0 or 1; \
-                 pass --index-base 0 or --index-base 1",
-            ));
+            let message = Message::new(
+                "libsvm without header does not say whether features are counted from 0 or 1; pass ",
+            )
+            .hint(Argument::INDEX_BASE.value("0"))
+            .text(" or ")
+            .hint(Argument::INDEX_BASE.value("1"));
+            return Err(lines.origin().error(None, message));
         };
         let range = IndexRange {
             noun: "feature",
@@ -73,7 +75,7 @@ impl Libsvm {
             },
             num_promised: None,
             num_read: 0,
-            warnings: vec![format!("features are counted from {base}, as asked")],
+            warnings: vec![format!("features are counted from {base}, as asked").into()],
         })
     }
 }
@@ -123,7 +125,7 @@ impl RowReader for Libsvm {
         }
     }
 
-    fn take_warnings(&mut self) -> Vec<String> {
+    fn take_warnings(&mut self) -> Vec<Message> {
         std::mem::take(&mut self.warnings)
     }
 }

@@ -25,7 +25,7 @@ use std::str::FromStr;
 use super::lines::Lines;
 use super::source::{Origin, Source};
 use super::{Content, Label, ReadOptions};
-use crate::{Error, Result};
+use crate::{Argument, Error, Message, Result};
 
 pub(super) use label_text::bare_uri;
 
@@ -33,7 +33,7 @@ pub(super) use label_text::bare_uri;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Format {
-    /// One JSON object a line, with fields for text, labels and id.
+    /// One JSON object per line, with fields for text, labels and id.
     Jsonl,
     /// Comma-separated values with a header, quoted as in RFC 4180.
     Csv,
@@ -211,7 +211,7 @@ pub(super) trait RowReader: Send {
     }
 
     /// Hands over what was decided for the user since the last call.
-    fn take_warnings(&mut self) -> Vec<String> {
+    fn take_warnings(&mut self) -> Vec<Message> {
         Vec::new()
     }
 }
@@ -245,51 +245,50 @@ pub(super) fn open(
 
 /// Refuses options that the format would ignore: the caller expects something else of the file.
 fn check_options(format: Format, options: &ReadOptions) -> Result<()> {
-    let refuse = |key: &str, what: &str| {
-        Err(Error::config(
-            key,
-            format!("the format {format} has no {what}; check --format"),
-        ))
+    let refuse = |key: Argument, what: &str| {
+        let message = Message::new(format!("the format {format} has no {what}; check "));
+        Err(Error::config(key, message.hint(Argument::FORMAT)))
     };
     if !format.has_fields() {
         if !options.filters.is_empty() {
-            return refuse("--where", "named fields");
+            return refuse(Argument::WHERE, "named fields");
         }
         if !options.text_fields.is_empty() {
-            return refuse("--text-field", "named fields");
+            return refuse(Argument::TEXT_FIELD, "named fields");
         }
         if options.label_field.is_some() {
-            return refuse("--label-field", "named fields");
+            return refuse(Argument::LABEL_FIELD, "named fields");
         }
         if options.id_field.is_some() {
-            return refuse("--id-field", "named fields");
+            return refuse(Argument::ID_FIELD, "named fields");
         }
     }
     if options.labels_path.is_some() && !format.takes_labels_file() {
-        return refuse("--labels-file", "second file");
+        return refuse(Argument::LABELS_FILE, "second file");
     }
     if options.label_separator.as_deref() == Some("") {
         return Err(Error::config(
-            "--label-separator",
+            Argument::LABEL_SEPARATOR,
             "expected at least one character",
         ));
     }
     if options.label_separator.is_some() && !format.takes_label_separator() {
-        return refuse("--label-separator", "choice of separators");
+        return refuse(Argument::LABEL_SEPARATOR, "choice of separators");
     }
     match options.index_base {
         Some(1) if matches!(format, Format::XmcLibsvm | Format::XmcPair) => Err(Error::config(
-            "--index-base",
+            Argument::INDEX_BASE,
             format!("features of {format} are counted from 0; a file without header is libsvm"),
         )),
-        Some(2..) => Err(Error::config("--index-base", "expected 0 or 1")),
+        Some(2..) => Err(Error::config(Argument::INDEX_BASE, "expected 0 or 1")),
         _ => Ok(()),
     }
 }
 
 /// The error of a format that cannot do without its second file.
 fn missing_labels_file(origin: &Origin, needs: &str) -> Error {
-    origin.error(None, format!("{needs}; name it with --labels-file"))
+    let message = Message::new(format!("{needs}; name it with "));
+    origin.error(None, message.hint(Argument::LABELS_FILE))
 }
 
 #[cfg(test)]
@@ -319,7 +318,7 @@ mod tests {
             .to_string();
         assert_eq!(
             message,
-            "--text-field: the format fasttext has no named fields; check --format"
+            "text_field: the format fasttext has no named fields; check format"
         );
         let options = ReadOptions {
             index_base: Some(1),

@@ -4,6 +4,7 @@ use super::super::filter::RowFilter;
 use super::super::{Content, ReadOptions};
 use super::label_text::CellSplitter;
 use super::{RawDocument, Row};
+use crate::{Argument, Message};
 
 /// The column that holds the text where nobody names others.
 const TEXT: &str = "text";
@@ -21,43 +22,46 @@ pub(super) struct Table {
     filtered: Vec<usize>,
     filter: RowFilter,
     splitter: CellSplitter,
-    warnings: Vec<String>,
+    warnings: Vec<Message>,
     num_columns: usize,
 }
 
 impl Table {
     /// Finds the columns in the header; the error says which is missing.
-    pub(super) fn new(header: &[&str], options: &ReadOptions) -> Result<Self, String> {
+    pub(super) fn new(header: &[&str], options: &ReadOptions) -> Result<Self, Message> {
         let find = |name: &str| header.iter().position(|column| column.trim() == name);
-        let require = |name: &str, option: &str| {
+        let require = |name: &str, argument: Argument| {
             find(name).ok_or_else(|| {
                 let found = header.join(", ");
-                format!("no column `{name}`; columns found: {found}. Name another with {option}")
+                Message::new(format!(
+                    "no column `{name}`; columns found: {found}. Name another with "
+                ))
+                .hint(argument)
             })
         };
         let mut warnings = Vec::new();
         let text = match options.text_fields.as_slice() {
             [] => match usual_text(header, options, &mut warnings) {
-                columns if columns.is_empty() => vec![require(TEXT, "--text-field")?],
+                columns if columns.is_empty() => vec![require(TEXT, Argument::TEXT_FIELD)?],
                 columns => columns,
             },
             chosen => chosen
                 .iter()
-                .map(|name| require(name, "--text-field"))
+                .map(|name| require(name, Argument::TEXT_FIELD))
                 .collect::<Result<_, _>>()?,
         };
         let labels = match &options.label_field {
-            Some(name) => Some(require(name, "--label-field")?),
+            Some(name) => Some(require(name, Argument::LABEL_FIELD)?),
             None => find(LABELS).or_else(|| find(ANNIF_URIS)),
         };
         let id = match &options.id_field {
-            Some(name) => Some(require(name, "--id-field")?),
+            Some(name) => Some(require(name, Argument::ID_FIELD)?),
             None => find("id"),
         };
         let filter = RowFilter::new(&options.filters);
         let filtered: Result<_, _> = filter
             .fields()
-            .map(|name| require(name, "--where"))
+            .map(|name| require(name, Argument::WHERE))
             .collect();
         let is_annif = labels.is_some_and(|column| header[column].trim() == ANNIF_URIS);
         let splitter = match &options.label_separator {
@@ -67,9 +71,8 @@ impl Table {
         };
         if labels.is_none() && !options.texts_only {
             let found = header.join(", ");
-            warnings.push(format!(
-                "no column `{LABELS}`, so no labels; columns found: {found}"
-            ));
+            let warning = format!("no column `{LABELS}`, so no labels; columns found: {found}");
+            warnings.push(warning.into());
         }
         let num_columns = header.len();
         Ok(Self {
@@ -90,7 +93,7 @@ impl Table {
     }
 
     /// The document in the cells of a row, of which there are as many as columns.
-    pub(super) fn row(&mut self, cells: &[&str]) -> Result<Row, String> {
+    pub(super) fn row(&mut self, cells: &[&str]) -> Result<Row, Message> {
         self.filter.start_row();
         for (index, &column) in self.filtered.iter().enumerate() {
             self.filter.judge(index, cells[column]);
@@ -107,8 +110,10 @@ impl Table {
             None => Vec::new(),
         };
         if was_undecided && matches!(self.splitter, CellSplitter::Semicolon) {
-            self.warnings
-                .push("labels are split at `;`; --label-separator chooses another".into());
+            let warning = Message::new("labels are split at `;`; ")
+                .hint(Argument::LABEL_SEPARATOR)
+                .text(" chooses another");
+            self.warnings.push(warning);
         }
         let id = self
             .id
@@ -136,14 +141,14 @@ impl Table {
         self.filter.fields().next().map(|_| self.filter.explain())
     }
 
-    pub(super) fn take_warnings(&mut self) -> Vec<String> {
+    pub(super) fn take_warnings(&mut self) -> Vec<Message> {
         std::mem::take(&mut self.warnings)
     }
 }
 
 /// The usual columns of the text that are there, else the one of all tables; none if there is
 /// neither. Any that is missing gives a warning.
-fn usual_text(header: &[&str], options: &ReadOptions, warnings: &mut Vec<String>) -> Vec<usize> {
+fn usual_text(header: &[&str], options: &ReadOptions, warnings: &mut Vec<Message>) -> Vec<usize> {
     let find = |name: &str| header.iter().position(|column| column.trim() == name);
     let usual = &options.usual_text_fields;
     let mut columns: Vec<usize> = usual.iter().filter_map(|name| find(name)).collect();
@@ -152,7 +157,7 @@ fn usual_text(header: &[&str], options: &ReadOptions, warnings: &mut Vec<String>
     }
     if !columns.is_empty() {
         let missing = usual.iter().filter(|name| find(name).is_none());
-        warnings.extend(missing.map(|name| format!("no row has the text field `{name}`")));
+        warnings.extend(missing.map(|name| format!("no row has the text field `{name}`").into()));
     }
     columns
 }
@@ -188,13 +193,13 @@ mod tests {
             .unwrap();
         assert_eq!(
             message,
-            "no column `text`; columns found: id, body. Name another with --text-field"
+            "no column `text`; columns found: id, body. Name another with text_field"
         );
         let options = ReadOptions {
             filters: vec!["split=train".parse().unwrap()],
             ..ReadOptions::default()
         };
-        let message = Table::new(&["text"], &options).err().unwrap();
+        let message = Table::new(&["text"], &options).err().unwrap().to_string();
         assert!(message.starts_with("no column `split`"), "{message}");
     }
 

@@ -4,7 +4,7 @@ use super::super::ReadOptions;
 use super::super::lines::Lines;
 use super::table::Table;
 use super::{Row, RowReader};
-use crate::Result;
+use crate::{Message, Result};
 
 /// Reads [`Format::Tsv`](super::Format::Tsv).
 pub(super) struct Tsv {
@@ -36,10 +36,8 @@ impl RowReader for Tsv {
         let row = if cells.len() == num_columns {
             self.table.row(&cells)
         } else {
-            Err(format!(
-                "{} columns, but the header has {num_columns}",
-                cells.len()
-            ))
+            let found = cells.len();
+            Err(format!("{found} columns, but the header has {num_columns}").into())
         };
         row.map(Some).map_err(|message| self.lines.error(message))
     }
@@ -56,7 +54,7 @@ impl RowReader for Tsv {
         self.table.explain_filter()
     }
 
-    fn take_warnings(&mut self) -> Vec<String> {
+    fn take_warnings(&mut self) -> Vec<Message> {
         self.table.take_warnings()
     }
 }

@@ -1,4 +1,4 @@
-//! Vocabularies in JSON: one object of all labels, or one object a line.
+//! Vocabularies in JSON: one object of all labels, or one object per line.
 
 use std::fmt;
 

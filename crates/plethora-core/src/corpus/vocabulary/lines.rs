@@ -1,4 +1,4 @@
-//! Vocabularies with one label a line.
+//! Vocabularies with one label per line.
 
 use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
@@ -9,7 +9,7 @@ use super::PlacedLabel;
 use crate::Result;
 use crate::corpus::Label;
 
-/// Reads one label a line with `parse`. Blank lines are accepted at the end only: elsewhere they
+/// Reads one label per line with `parse`. Blank lines are accepted at the end only: elsewhere they
 /// would shift the numbers of labels.
 pub(super) fn read(
     source: Source,
@@ -32,7 +32,7 @@ pub(super) fn read(
     Ok(labels)
 }
 
-/// Reads one name a line. The name is the key; a name that came before, or none, gets its line
+/// Reads one name per line. The name is the key; a name that came before, or none, gets its line
 /// number, since label numbers may count on each line.
 pub(super) fn read_names(source: Source) -> Result<Vec<PlacedLabel>> {
     let mut lines = Lines::new(source);

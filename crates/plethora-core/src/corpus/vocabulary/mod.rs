@@ -20,13 +20,13 @@ use crate::Result;
 enum VocabularyFormat {
     /// One JSON object that maps keys to descriptions.
     JsonMap,
-    /// One JSON object a line.
+    /// One JSON object per line.
     JsonLines,
     /// `key<TAB>name`, the key with or without angle brackets.
     Tsv,
     /// Comma-separated with a header.
     Csv,
-    /// One name a line.
+    /// One name per line.
     Names,
     Turtle,
     RdfXml,
@@ -38,7 +38,7 @@ type PlacedLabel = (Label, Option<u64>);
 /// Reads a vocabulary, told by content: TSV (`key<TAB>name`, Annif's `<uri><TAB>label`), CSV with a
 /// header (Annif's `uri,label_en,...`), a JSON object of keys with
 /// `{"label", "alt_labels", "parents"}`, JSON lines of [`Label`] or of `{"uid", "title"}`, names one
-/// a line, and SKOS as Turtle or RDF/XML.
+/// per line, and SKOS as Turtle or RDF/XML.
 pub fn read_vocabulary(path: &Path) -> Result<Vec<Label>> {
     let source = Source::open(path)?;
     let format = VocabularyFormat::detect(source.sample());
@@ -57,7 +57,7 @@ pub(super) fn read_numbered_labels(path: &Path) -> Result<Vec<Label>> {
     }
     Err(source.origin().error(
         None,
-        "label numbers are line numbers, but this file does not have one label a line",
+        "label numbers are line numbers, but this file does not have one label per line",
     ))
 }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::super::{Content, Document, Format, WriteOptions};
 use super::LabelNumbers;
-use crate::SparseVector;
+use crate::{Argument, Message, SparseVector};
 
 /// The separator of label cells that readers take without being told.
 const CELL_SEPARATOR: &str = ";";
@@ -77,10 +77,12 @@ impl Encoder {
     }
 
     /// Appends a document to `lines`; the error says why the format cannot hold it.
-    pub(super) fn encode(&mut self, document: &Document, lines: &mut Lines) -> Result<(), String> {
+    pub(super) fn encode(&mut self, document: &Document, lines: &mut Lines) -> Result<(), Message> {
         match (&document.content, self.format.has_features()) {
             (Content::Text(text), false) => self.encode_text(document, text, lines),
-            (Content::Features(features), true) => self.encode_features(document, features, lines),
+            (Content::Features(features), true) => {
+                Ok(self.encode_features(document, features, lines)?)
+            }
             (Content::Text(_), true) => Err("it has text, and the format holds features".into()),
             (Content::Features(_), false) => {
                 Err("it has features, and the format holds text".into())
@@ -121,7 +123,7 @@ impl Encoder {
         document: &Document,
         text: &str,
         lines: &mut Lines,
-    ) -> Result<(), String> {
+    ) -> Result<(), Message> {
         let labels = &document.labels;
         let id = &document.id;
         let main = &mut lines.main;
@@ -168,7 +170,7 @@ impl Encoder {
                 *main = format!("{}\t{}", numbers.join(","), self.line_text(text, true)?);
             }
             Format::XmcLibsvm | Format::Libsvm | Format::XmcPair => {
-                unreachable!("features are not text")
+                return Err("the format takes features, and the document is a text".into());
             }
         }
         // Readers skip such lines, save where another file counts on them.
@@ -183,20 +185,18 @@ impl Encoder {
         text: &str,
         labels: &[String],
         line: &mut String,
-    ) -> Result<(), String> {
+    ) -> Result<(), Message> {
         let text = self.line_text(text, false)?;
         if text
             .split_whitespace()
             .any(|word| word.starts_with(&self.prefix))
         {
-            return Err(format!(
-                "its text has a word that starts with `{}`",
-                self.prefix
-            ));
+            let prefix = &self.prefix;
+            return Err(format!("its text has a word that starts with `{prefix}`").into());
         }
         for label in labels {
             if label.contains(char::is_whitespace) {
-                return Err(format!("the label `{label}` has a blank"));
+                return Err(format!("the label `{label}` has a blank").into());
             }
             line.push_str(&self.prefix);
             line.push_str(label);
@@ -270,7 +270,7 @@ impl Encoder {
     }
 
     /// Labels on a line: between what the caller chose, or else blanks.
-    fn join(&self, labels: &[String]) -> Result<String, String> {
+    fn join(&self, labels: &[String]) -> Result<String, Message> {
         if let Some(separator) = &self.separator {
             return join_at(labels, separator);
         }
@@ -278,16 +278,17 @@ impl Encoder {
             .iter()
             .find(|label| label.contains(char::is_whitespace))
         {
-            Some(label) => Err(format!(
+            Some(label) => Err(Message::new(format!(
                 "the label `{label}` has a blank, and blanks separate labels; \
-                 choose another separator with --label-separator"
-            )),
+                 choose another separator with "
+            ))
+            .hint(Argument::LABEL_SEPARATOR)),
             None => Ok(labels.join(" ")),
         }
     }
 
     /// Text that fits a line and, with `is_cell`, a tab-separated cell.
-    fn line_text(&self, text: &str, is_cell: bool) -> Result<String, String> {
+    fn line_text(&self, text: &str, is_cell: bool) -> Result<String, Message> {
         let breaks = |char: char| matches!(char, '\n' | '\r') || (is_cell && char == '\t');
         if !text.contains(breaks) {
             return Ok(text.to_owned());
@@ -300,9 +301,9 @@ impl Encoder {
         } else {
             "line ends"
         };
-        Err(format!(
-            "its text has {what}; --flatten replaces them with blanks"
-        ))
+        Err(Message::new(format!("its text has {what}; "))
+            .hint(Argument::FLATTEN.on())
+            .text(" replaces them with blanks"))
     }
 }
 
@@ -331,16 +332,16 @@ fn to_json(row: &impl Serialize) -> Result<String, String> {
     serde_json::to_string(row).map_err(|error| error.to_string())
 }
 
-fn join_at(labels: &[String], separator: &str) -> Result<String, String> {
+fn join_at(labels: &[String], separator: &str) -> Result<String, Message> {
     let is_unfit = |label: &&String| {
         label.contains(separator) || label.trim() != label.as_str() || label.contains(['\n', '\r'])
     };
     match labels.iter().find(is_unfit) {
-        Some(label) => Err(format!(
-            "the label `{}` cannot stand between `{separator}`; \
-             choose another separator with --label-separator",
+        Some(label) => Err(Message::new(format!(
+            "the label `{}` cannot stand between `{separator}`; choose another separator with ",
             label.escape_debug()
-        )),
+        ))
+        .hint(Argument::LABEL_SEPARATOR)),
         None => Ok(labels.join(separator)),
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::output::{Output, Spool};
 use super::{Document, Format, WriteOptions};
-use crate::{Error, Result};
+use crate::{Argument, Error, Message, Result};
 use encode::{Encoder, Lines};
 use label_numbers::LabelNumbers;
 
@@ -66,11 +66,9 @@ impl CorpusWriter {
         let Self { encoder, lines, .. } = self;
         lines.clear();
         encoder.encode(document, lines).map_err(|message| {
-            let format = self.format;
-            Error::Data(format!(
-                "document `{}` cannot be written as {format}: {message}",
-                document.id
-            ))
+            let (id, format) = (&document.id, self.format);
+            let refused = format!("document `{id}` cannot be written as {format}: ");
+            Error::Data(Message::new(refused).message(message))
         })?;
         self.num_documents += 1;
         lines.end();
@@ -103,7 +101,7 @@ impl CorpusWriter {
         let num_features = encoder.num_features();
         let num_labels = encoder.numbers().num_labels();
         if let Some(mut file) = label_file {
-            for line in encoder.label_file_lines().map_err(Error::Data)? {
+            for line in encoder.label_file_lines().map_err(Error::data)? {
                 file.write(line.as_bytes())?;
             }
             file.finish()?;
@@ -136,26 +134,26 @@ fn check_options(format: Format, options: &WriteOptions) -> Result<()> {
     };
     if needs_second && options.labels_path.is_none() {
         let message = format!("the format {format} needs a second file, for labels");
-        return Err(Error::config("labels-file", message));
+        return Err(Error::config(Argument::LABELS_FILE, message));
     }
     if options.labels_path.is_some() && !format.takes_labels_file() {
         return Err(Error::config(
-            "labels-file",
+            Argument::LABELS_FILE,
             format!("the format {format} has no second file"),
         ));
     }
     if format == Format::Libsvm && !matches!(options.index_base, Some(0 | 1)) {
         return Err(Error::config(
-            "index-base",
+            Argument::INDEX_BASE,
             "expected 0 or 1: libsvm without header can count features from either",
         ));
     }
-    let nothing = |key: &str| Err(Error::config(key, "expected at least one character"));
+    let nothing = |key: Argument| Err(Error::config(key, "expected at least one character"));
     if options.label_prefix.is_empty() {
-        return nothing("label-prefix");
+        return nothing(Argument::LABEL_PREFIX);
     }
     if options.label_separator.as_deref() == Some("") {
-        return nothing("label-separator");
+        return nothing(Argument::LABEL_SEPARATOR);
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Quantities computed again for rows drawn anew, and what their spread says.
+//! The bootstrap: quantities computed again for resampled rows, and what their spread says.
 
 use rand::Rng;
 use rayon::prelude::*;
@@ -20,7 +20,7 @@ const MAX_RESAMPLES: usize = 1_000_000;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct BootstrapConfig {
-    /// How often documents are drawn anew.
+    /// How often documents are resampled.
     pub resamples: usize,
     /// Share of draws that an interval holds.
     pub confidence: f64,

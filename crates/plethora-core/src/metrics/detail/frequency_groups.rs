@@ -1,4 +1,4 @@
-//! Labels in three groups of about as many test assignments each, as in table 6 of AttentionXML.
+//! Labels in three groups of about as many test assignments each, as in table 6 of You et al. 2019.
 
 use serde::Serialize;
 

@@ -7,7 +7,7 @@ use crate::{LabelId, ScoredLabel};
 /// Places of a ranking that count; what lies deeper is tied with what is not ranked.
 const MAX_PLACES: usize = 100;
 
-/// Collects the scores that documents give to labels: eight bytes a place of a ranking.
+/// Collects the scores that documents give to labels: eight bytes per place of a ranking.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LabelCurves {
     num_documents: u64,

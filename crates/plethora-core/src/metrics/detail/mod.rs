@@ -1,5 +1,5 @@
 //! An evaluation with its uncertainty: what documents and labels add to each metric is kept, a few
-//! numbers a document, so that metrics can be computed again for documents drawn anew.
+//! numbers per document, so that metrics can be computed again for documents drawn anew.
 //!
 //! Three conventions:
 //!

@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TopLabels {
     depth: usize,
-    /// `depth` places a document; `None`-like zeros where a ranking is shorter.
+    /// `depth` places per document; `None`-like zeros where a ranking is shorter.
     keys: Vec<u64>,
 }
 

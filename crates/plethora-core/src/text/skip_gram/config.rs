@@ -1,26 +1,28 @@
 //! Settings of skip-gram.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::text::words_config::within;
 use crate::{Error, Result};
 
 /// How word vectors are learnt from word sequences.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SkipGramConfig {
-    /// Numbers a word.
+    /// Numbers per word.
     pub width: usize,
-    /// Farthest distance of two words that explain each other; each word draws its own up to this.
+    /// Largest distance between a word and the neighbours it predicts; each word draws its own up
+    /// to this.
     pub window: usize,
     /// Words drawn at random against each true neighbour.
     pub negatives: usize,
     /// Passes over the documents.
     pub epochs: usize,
-    /// Step size at the beginning; it falls to nearly nothing towards the end.
+    /// Learning rate at the start; it falls to nearly zero towards the end.
     pub learning_rate: f32,
-    /// Words that make up a larger share of the text than this are skipped now and then, the more
-    /// the more frequent; 0 skips none.
+    /// Words that make up a larger share of the text than this are skipped at random, the more
+    /// often the more frequent they are; 0 skips none.
     pub subsample: f32,
 }
 

@@ -123,7 +123,7 @@ impl Entries<'_> {
         }
         Err(self.error(
             self.position,
-            &format!("goes on behind the {num_words} words that its first line promises"),
+            &format!("continues after the {num_words} words that its first line promises"),
         ))
     }
 }

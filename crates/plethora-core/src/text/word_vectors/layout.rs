@@ -12,7 +12,7 @@ const VOTING_LINES: usize = 16;
 /// How the words of a file are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Encoding {
-    /// A line a word: the word and its numbers, separated by spaces.
+    /// A line per word: the word and its numbers, separated by spaces.
     Text,
     /// A word, a space, and its numbers as little-endian `f32`.
     Binary,
@@ -22,7 +22,7 @@ pub(super) enum Encoding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) encoding: Encoding,
-    /// Numbers a word.
+    /// Numbers per word.
     pub(super) width: usize,
     /// Number of words, where a first line says it.
     pub(super) num_words: Option<u64>,

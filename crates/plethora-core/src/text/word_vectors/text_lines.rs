@@ -1,4 +1,4 @@
-//! Vectors written as text, a line a word.
+//! Vectors written as text, a line per word.
 
 use std::io::BufRead;
 

@@ -39,7 +39,7 @@ impl WordVectors {
     ///
     /// # Errors
     /// [`Error::Input`](crate::Error::Input) where the file is none of word vectors, is damaged, has not
-    /// `expected_width` numbers a word, or has no word of the vocabulary.
+    /// `expected_width` numbers per word, or has no word of the vocabulary.
     pub fn read(path: &Path, words: &Words, expected_width: Option<usize>) -> Result<Self> {
         let source = Source::open_binary(path)?;
         let layout = Layout::detect(&source)?;
@@ -48,7 +48,7 @@ impl WordVectors {
         if let Some(expected) = expected_width.filter(|&expected| expected != width) {
             return Err(origin.error(
                 None,
-                format!("has {width} numbers a word where {expected} were expected"),
+                format!("has {width} numbers per word where {expected} were expected"),
             ));
         }
         let mut collector = Collector::new(words, width);
@@ -75,7 +75,7 @@ impl WordVectors {
         })
     }
 
-    /// Numbers a word.
+    /// Numbers per word.
     pub fn width(&self) -> usize {
         self.width
     }

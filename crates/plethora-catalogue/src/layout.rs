@@ -1,10 +1,10 @@
 //! Which numbers of the label vocabulary belong to which kind of heading.
 
-use super::tables::tables;
+use crate::tables::tables;
 
-/// Catalogues grow to all fields at this many labels a field.
+/// Catalogues grow to all fields at this many labels per field.
 const LABELS_PER_FIELD: u32 = 50;
-/// Below this many labels a place, hand-written places are left out; above, places are invented.
+/// Below this many labels per place, hand-written places are left out; above, places are invented.
 const LABELS_PER_PLACE: u32 = 30;
 const MIN_PLACES: u32 = 4;
 /// Places beyond the hand-written ones, one in so many labels: names of places run out first.
@@ -14,15 +14,15 @@ const TOPIC_PERCENT: u32 = 28;
 const PERSON_PERCENT: u32 = 16;
 
 /// Centuries with a label: the 10th to the 20th.
-pub(super) const NUM_CENTURIES: u32 = 11;
+pub(crate) const NUM_CENTURIES: u32 = 11;
 /// Middle Ages, early modern period, modern period.
-pub(super) const NUM_ERAS: u32 = 3;
+pub(crate) const NUM_ERAS: u32 = 3;
 
 const NUM_KINDS: usize = 11;
 
 /// A label by its kind and its number within the kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Heading {
+pub(crate) enum Heading {
     Field(u32),
     Discipline(u32),
     Topic(u32),
@@ -56,14 +56,14 @@ impl Heading {
 
 /// One block of consecutive label numbers for each kind of heading.
 #[derive(Debug, Clone)]
-pub(super) struct Layout {
+pub(crate) struct Layout {
     /// Number of labels of each kind, in the order of [`Heading`].
     sizes: [u32; NUM_KINDS],
 }
 
 impl Layout {
     /// The blocks of a vocabulary of `num_labels`, which must be large enough for all kinds.
-    pub(super) fn new(num_labels: u32) -> Self {
+    pub(crate) fn new(num_labels: u32) -> Self {
         let tables = tables();
         let fields = (num_labels / LABELS_PER_FIELD).clamp(2, tables.fields.len() as u32);
         let disciplines = fields * tables.disciplines_per_field() as u32;
@@ -94,23 +94,23 @@ impl Layout {
     }
 
     /// Number of labels of all kinds.
-    pub(super) fn num_labels(&self) -> u32 {
+    pub(crate) fn num_labels(&self) -> u32 {
         self.sizes.iter().sum()
     }
 
     /// Number of labels of one kind, given by any heading of it.
-    pub(super) fn count(&self, kind: fn(u32) -> Heading) -> u32 {
+    pub(crate) fn count(&self, kind: fn(u32) -> Heading) -> u32 {
         self.sizes[kind(0).kind_and_number().0]
     }
 
     /// The label number of a heading.
-    pub(super) fn index(&self, heading: Heading) -> u32 {
+    pub(crate) fn index(&self, heading: Heading) -> u32 {
         let (kind, number) = heading.kind_and_number();
         self.sizes[..kind].iter().sum::<u32>() + number
     }
 
     /// The heading with a label number, which must be below the number of labels.
-    pub(super) fn heading(&self, index: u32) -> Heading {
+    pub(crate) fn heading(&self, index: u32) -> Heading {
         const KINDS: [fn(u32) -> Heading; NUM_KINDS] = [
             Heading::Field,
             Heading::Discipline,

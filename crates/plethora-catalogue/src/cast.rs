@@ -1,12 +1,12 @@
 //! The words that the sentences of a document share: subject, place, period, person, kind of item.
 
-use super::coin::Place;
-use super::draw::Draw;
-use super::facets::{Facet, Facets, Mention};
-use super::headings::{Person, first_year};
-use super::label::{century_in_words, century_name};
-use super::subject::Subject;
-use super::tables::FormRow;
+use crate::coin::Place;
+use crate::draw::Draw;
+use crate::facets::{Facet, Facets, Mention};
+use crate::headings::{Person, first_year};
+use crate::label::{century_in_words, century_name};
+use crate::subject::Subject;
+use crate::tables::FormRow;
 
 /// What a record calls itself when its form is not said.
 const ITEMS: [&str; 7] = [
@@ -22,24 +22,24 @@ const ITEMS: [&str; 7] = [
 /// Everything that can fill the slots of a sentence. Sentences about a second subject, and
 /// misleading ones, have a cast of their own.
 #[derive(Debug, Clone)]
-pub(super) struct Cast {
-    pub(super) subject: Subject,
-    pub(super) place: Option<Facet<Place>>,
-    pub(super) century: Option<Facet<u32>>,
-    pub(super) person: Option<Person>,
-    pub(super) item: &'static str,
-    pub(super) readers: Option<&'static FormRow>,
+pub(crate) struct Cast {
+    pub(crate) subject: Subject,
+    pub(crate) place: Option<Facet<Place>>,
+    pub(crate) century: Option<Facet<u32>>,
+    pub(crate) person: Option<Person>,
+    pub(crate) item: &'static str,
+    pub(crate) readers: Option<&'static FormRow>,
     /// First and last year of the period, within the century.
-    pub(super) years: (u32, u32),
+    pub(crate) years: (u32, u32),
     /// Whether the slot `where` says place and period or stays empty.
-    pub(super) is_located: bool,
+    pub(crate) is_located: bool,
     next_term: usize,
     next_town: usize,
 }
 
 impl Cast {
     /// The cast of a document's own facets.
-    pub(super) fn of(facets: &Facets, draw: &mut Draw) -> Self {
+    pub(crate) fn of(facets: &Facets, draw: &mut Draw) -> Self {
         let mut cast = Self::of_subject(facets.subject.value.clone(), draw);
         cast.place.clone_from(&facets.place);
         cast.century.clone_from(&facets.century);
@@ -60,7 +60,7 @@ impl Cast {
     }
 
     /// A cast with a subject only.
-    pub(super) fn of_subject(subject: Subject, draw: &mut Draw) -> Self {
+    pub(crate) fn of_subject(subject: Subject, draw: &mut Draw) -> Self {
         let next_term = draw.position(subject.terms.len());
         Self {
             subject,
@@ -77,19 +77,19 @@ impl Cast {
     }
 
     /// Years within the century, for texts that imply it.
-    pub(super) fn draw_years(&mut self, century: u32, draw: &mut Draw) {
+    pub(crate) fn draw_years(&mut self, century: u32, draw: &mut Draw) {
         let first = first_year(century) + draw.below(60) as u32;
         self.years = (first, first + 8 + draw.below(30) as u32);
     }
 
     /// The next characteristic word; neighbouring sentences use different ones.
-    pub(super) fn term(&mut self) -> &str {
+    pub(crate) fn term(&mut self) -> &str {
         self.next_term = (self.next_term + 1) % self.subject.terms.len();
         &self.subject.terms[self.next_term]
     }
 
     /// The next town of the place, if there is a place.
-    pub(super) fn town(&mut self) -> &str {
+    pub(crate) fn town(&mut self) -> &str {
         self.next_town += 1;
         let towns = self
             .place
@@ -103,7 +103,7 @@ impl Cast {
     }
 
     /// The century with its article.
-    pub(super) fn century_phrase(&self, draw: &mut Draw) -> String {
+    pub(crate) fn century_phrase(&self, draw: &mut Draw) -> String {
         let century = self.century.as_ref().map_or(0, |century| century.value);
         let name = if draw.chance(50) {
             century_name(century)
@@ -114,7 +114,7 @@ impl Cast {
     }
 
     /// Appends place and period with their prepositions and a leading space, or nothing.
-    pub(super) fn push_location(&mut self, out: &mut String, draw: &mut Draw) {
+    pub(crate) fn push_location(&mut self, out: &mut String, draw: &mut Draw) {
         if !self.is_located {
             return;
         }

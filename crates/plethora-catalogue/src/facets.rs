@@ -1,13 +1,13 @@
 //! What one document is about, how openly its text says so, and which labels it gets.
 
-use super::assignment::Assignment;
-use super::choice::Choice;
-use super::coin::Place;
-use super::draw::Draw;
-use super::headings::{Headings, Person};
-use super::layout::Heading;
-use super::subject::Subject;
-use super::tables::{FormRow, tables};
+use crate::assignment::Assignment;
+use crate::choice::Choice;
+use crate::coin::Place;
+use crate::draw::Draw;
+use crate::headings::{Headings, Person};
+use crate::layout::Heading;
+use crate::subject::Subject;
+use crate::tables::{FormRow, tables};
 
 /// Mentions by openness, of a hundred: by name, by an inflected form, only implied.
 const MENTION_WEIGHTS: [u32; 3] = [45, 20, 35];
@@ -16,7 +16,7 @@ const VAGUE_PERCENT: u32 = 3;
 
 /// How openly a text names one of its headings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mention {
+pub(crate) enum Mention {
     Named,
     Inflected,
     Implied,
@@ -24,9 +24,9 @@ pub(super) enum Mention {
 
 /// Something a document is about, and how openly.
 #[derive(Debug, Clone)]
-pub(super) struct Facet<T> {
-    pub(super) value: T,
-    pub(super) mention: Mention,
+pub(crate) struct Facet<T> {
+    pub(crate) value: T,
+    pub(crate) mention: Mention,
 }
 
 impl<T> Facet<T> {
@@ -41,22 +41,22 @@ impl<T> Facet<T> {
 
 /// All facets of a document and its labels.
 #[derive(Debug, Clone)]
-pub(super) struct Facets {
-    pub(super) subject: Facet<Subject>,
-    pub(super) second: Option<Facet<Subject>>,
-    pub(super) place: Option<Facet<Place>>,
-    pub(super) century: Option<Facet<u32>>,
-    pub(super) form: Option<Facet<&'static FormRow>>,
-    pub(super) readers: Option<Facet<&'static FormRow>>,
-    pub(super) person: Option<Person>,
-    pub(super) is_about_person: bool,
-    pub(super) is_vague: bool,
-    pub(super) labels: Vec<Heading>,
+pub(crate) struct Facets {
+    pub(crate) subject: Facet<Subject>,
+    pub(crate) second: Option<Facet<Subject>>,
+    pub(crate) place: Option<Facet<Place>>,
+    pub(crate) century: Option<Facet<u32>>,
+    pub(crate) form: Option<Facet<&'static FormRow>>,
+    pub(crate) readers: Option<Facet<&'static FormRow>>,
+    pub(crate) person: Option<Person>,
+    pub(crate) is_about_person: bool,
+    pub(crate) is_vague: bool,
+    pub(crate) labels: Vec<Heading>,
 }
 
 impl Facets {
     /// The facets of a document, with the noise scaled to `noise_percent` of the usual.
-    pub(super) fn draw(headings: &Headings, noise_percent: u32, draw: &mut Draw) -> Self {
+    pub(crate) fn draw(headings: &Headings, noise_percent: u32, draw: &mut Draw) -> Self {
         let choice = Choice::draw(headings, draw);
         let is_vague = draw.chance(VAGUE_PERCENT * noise_percent / 100);
         let labels = Assignment::new(draw, noise_percent).labels(&choice, headings);

@@ -7,7 +7,7 @@
 //! catalogues of any size can be streamed, and read at any place.
 //!
 //! ```
-//! use plethora_core::corpus::catalogue::{Catalogue, CatalogueConfig};
+//! use plethora_catalogue::{Catalogue, CatalogueConfig};
 //!
 //! let config = CatalogueConfig { seed: 7, num_documents: 100, ..CatalogueConfig::default() };
 //! let catalogue = Catalogue::new(config)?;

@@ -6,15 +6,15 @@ pub(super) const TEXT: &str = include_str!("forms.txt");
 
 /// A form of publication, or a kind of readers.
 #[derive(Debug)]
-pub(in super::super) struct FormRow {
-    pub(in super::super) group: u32,
-    pub(in super::super) is_readers: bool,
-    pub(in super::super) name: &'static str,
-    pub(in super::super) alternative: &'static str,
+pub(crate) struct FormRow {
+    pub(crate) group: u32,
+    pub(crate) is_readers: bool,
+    pub(crate) name: &'static str,
+    pub(crate) alternative: &'static str,
     /// The item in the singular, or the readers, as they stand in a sentence.
-    pub(in super::super) mention: &'static str,
+    pub(crate) mention: &'static str,
     /// A sentence that implies the form without its name.
-    pub(in super::super) implied: &'static str,
+    pub(crate) implied: &'static str,
 }
 
 pub(super) fn parse() -> (Vec<&'static str>, Vec<FormRow>) {

@@ -6,7 +6,7 @@ pub(super) const TEXT: &str = include_str!("sentences.txt");
 
 /// What a sentence is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Section {
+pub(crate) enum Section {
     TitleNamed,
     TitlePeople,
     TitleImplied,
@@ -38,7 +38,7 @@ pub(in super::super) enum Section {
 
 impl Section {
     /// Number of sections.
-    pub(in super::super) const COUNT: usize = Self::NAMES.len();
+    pub(crate) const COUNT: usize = Self::NAMES.len();
 
     const NAMES: [(Self, &'static str); 27] = [
         (Self::TitleNamed, "title.named"),
@@ -73,11 +73,11 @@ impl Section {
 
 /// All templates.
 #[derive(Debug)]
-pub(in super::super) struct Sentences(Vec<Vec<&'static str>>);
+pub(crate) struct Sentences(Vec<Vec<&'static str>>);
 
 impl Sentences {
     /// The templates for a purpose; never empty.
-    pub(in super::super) fn of(&self, section: Section) -> &[&'static str] {
+    pub(crate) fn of(&self, section: Section) -> &[&'static str] {
         &self.0[section as usize]
     }
 }

@@ -1,10 +1,10 @@
 //! Which headings a document is about.
 
-use super::draw::Draw;
-use super::headings::{Headings, draw_century};
-use super::layout::Heading;
-use super::subject::Subject;
-use super::tables::tables;
+use crate::draw::Draw;
+use crate::headings::{Headings, draw_century};
+use crate::layout::Heading;
+use crate::subject::Subject;
+use crate::tables::tables;
 
 /// Documents by subject, of a hundred: a topic, a compound heading, a person, a discipline, a field.
 const SUBJECT_WEIGHTS: [u32; 5] = [50, 27, 13, 7, 3];
@@ -19,20 +19,20 @@ const PERSON_IS_SUBJECT_PERCENT: u32 = 60;
 
 /// The numbers of the headings that a document is about.
 #[derive(Debug, Clone)]
-pub(super) struct Choice {
-    pub(super) subject: Subject,
-    pub(super) second: Option<u32>,
-    pub(super) place: Option<u32>,
-    pub(super) century: Option<u32>,
-    pub(super) compound: Option<u32>,
-    pub(super) person: Option<u32>,
-    pub(super) is_about_person: bool,
-    pub(super) form: Option<u32>,
-    pub(super) readers: Option<u32>,
+pub(crate) struct Choice {
+    pub(crate) subject: Subject,
+    pub(crate) second: Option<u32>,
+    pub(crate) place: Option<u32>,
+    pub(crate) century: Option<u32>,
+    pub(crate) compound: Option<u32>,
+    pub(crate) person: Option<u32>,
+    pub(crate) is_about_person: bool,
+    pub(crate) form: Option<u32>,
+    pub(crate) readers: Option<u32>,
 }
 
 impl Choice {
-    pub(super) fn draw(headings: &Headings, draw: &mut Draw) -> Self {
+    pub(crate) fn draw(headings: &Headings, draw: &mut Draw) -> Self {
         let mut choice = Self::draw_subject(headings, draw);
         if choice.compound.is_none() {
             if draw.chance(PLACE_PERCENT) {

@@ -1,9 +1,8 @@
 //! One record of the catalogue.
 
+use plethora_core::SeedStream;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
-
-use crate::SeedStream;
 
 /// A record: title, abstract and subject headings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,7 +33,7 @@ pub enum Split {
 
 impl Split {
     /// The split of a record, by its number alone, so that it stays when a catalogue grows.
-    pub(super) fn of(index: u64) -> Self {
+    pub(crate) fn of(index: u64) -> Self {
         match SeedStream::new(index).named("split").rng().next_u64() % 10 {
             0..8 => Self::Train,
             8 => Self::Dev,

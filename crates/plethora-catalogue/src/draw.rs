@@ -1,42 +1,41 @@
 //! Random choices by integer arithmetic only, so that every machine makes the same catalogue.
 
+use plethora_core::SeedStream;
 use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 
-use crate::SeedStream;
-
 /// A source of choices.
 #[derive(Debug, Clone)]
-pub(super) struct Draw(Pcg64Mcg);
+pub(crate) struct Draw(Pcg64Mcg);
 
 impl Draw {
-    pub(super) fn new(stream: SeedStream) -> Self {
+    pub(crate) fn new(stream: SeedStream) -> Self {
         Self(stream.rng())
     }
 
     /// A number below `bound`, which must not be zero.
-    pub(super) fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         debug_assert!(bound > 0);
         ((u128::from(self.0.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
     /// A position in a list of `len` items.
-    pub(super) fn position(&mut self, len: usize) -> usize {
+    pub(crate) fn position(&mut self, len: usize) -> usize {
         self.below(len as u64) as usize
     }
 
     /// True in so many of a hundred cases.
-    pub(super) fn chance(&mut self, percent: u32) -> bool {
+    pub(crate) fn chance(&mut self, percent: u32) -> bool {
         self.below(100) < u64::from(percent)
     }
 
     /// One of the items.
-    pub(super) fn pick<T: Copy>(&mut self, items: &[T]) -> T {
+    pub(crate) fn pick<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.position(items.len())]
     }
 
     /// A position drawn in proportion to its weight.
-    pub(super) fn weighted(&mut self, weights: &[u32]) -> usize {
+    pub(crate) fn weighted(&mut self, weights: &[u32]) -> usize {
         let mut rest = self.below(weights.iter().map(|&weight| u64::from(weight)).sum());
         for (position, &weight) in weights.iter().enumerate() {
             if rest < u64::from(weight) {
@@ -53,7 +52,7 @@ impl Draw {
     /// An octave `[2^k, 2^(k+1))` is drawn uniformly, then a number `z` in it, kept with
     /// probability `2^k / z`; so each `z` comes with probability proportional to
     /// `2^-k * 2^k / z = 1 / z`, without a table or floating point.
-    pub(super) fn zipf(&mut self, count: u32, shift: u32) -> u32 {
+    pub(crate) fn zipf(&mut self, count: u32, shift: u32) -> u32 {
         debug_assert!(count > 0);
         let first = u64::from(shift) + 1;
         let last = u64::from(shift) + u64::from(count);
@@ -68,7 +67,7 @@ impl Draw {
     }
 
     /// Puts the items in a random order.
-    pub(super) fn shuffle<T>(&mut self, items: &mut [T]) {
+    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
         for end in (1..items.len()).rev() {
             items.swap(end, self.position(end + 1));
         }

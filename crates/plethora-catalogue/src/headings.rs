@@ -1,14 +1,14 @@
 //! The subject headings of one catalogue, each made from its number when it is needed.
 
 use hashbrown::HashSet;
+use plethora_core::SeedStream;
 use rustc_hash::FxBuildHasher;
 
-use super::coin::{self, Place};
-use super::draw::Draw;
-use super::layout::{Heading, Layout, NUM_CENTURIES};
-use super::subject::{InventedTopic, Subject};
-use super::tables::{DisciplineRow, FieldRow, tables};
-use crate::SeedStream;
+use crate::coin::{self, Place};
+use crate::draw::Draw;
+use crate::layout::{Heading, Layout, NUM_CENTURIES};
+use crate::subject::{InventedTopic, Subject};
+use crate::tables::{DisciplineRow, FieldRow, tables};
 
 /// Keeps the first topics from being in nearly every document.
 const TOPIC_SHIFT: u32 = 6;
@@ -24,8 +24,8 @@ const COMPOUND_WEIGHTS: [u32; 3] = [40, 20, 40];
 
 /// A topic narrowed by a place, a century, or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Compound {
-    pub(super) topic: u32,
+pub(crate) struct Compound {
+    pub(crate) topic: u32,
     place: u16,
     century: u8,
 }
@@ -42,29 +42,29 @@ impl Compound {
         }
     }
 
-    pub(super) fn place(self) -> Option<u32> {
+    pub(crate) fn place(self) -> Option<u32> {
         (self.place != Self::NO_PLACE).then_some(u32::from(self.place))
     }
 
-    pub(super) fn century(self) -> Option<u32> {
+    pub(crate) fn century(self) -> Option<u32> {
         (self.century != Self::NO_CENTURY).then_some(u32::from(self.century))
     }
 }
 
 /// An invented person with the topic and century of his or her work.
 #[derive(Debug, Clone)]
-pub(super) struct Person {
-    pub(super) given: &'static str,
-    pub(super) surname: String,
-    pub(super) birth: u32,
-    pub(super) death: u32,
-    pub(super) topic: u32,
-    pub(super) century: u32,
+pub(crate) struct Person {
+    pub(crate) given: &'static str,
+    pub(crate) surname: String,
+    pub(crate) birth: u32,
+    pub(crate) death: u32,
+    pub(crate) topic: u32,
+    pub(crate) century: u32,
 }
 
 impl Person {
     /// Years of work, within the person's century.
-    pub(super) const fn best_years(&self) -> (u32, u32) {
+    pub(crate) const fn best_years(&self) -> (u32, u32) {
         (self.birth + AGE_AT_WORK - 2, self.birth + AGE_AT_WORK + 9)
     }
 }
@@ -72,8 +72,8 @@ impl Person {
 /// The vocabulary of a catalogue: a few orders and one small row a compound heading are held,
 /// everything else follows from numbers.
 #[derive(Debug, Clone)]
-pub(super) struct Headings {
-    pub(super) layout: Layout,
+pub(crate) struct Headings {
+    pub(crate) layout: Layout,
     stream: SeedStream,
     offset: u64,
     /// Rows of the table of fields.
@@ -88,7 +88,7 @@ pub(super) struct Headings {
 }
 
 impl Headings {
-    pub(super) fn new(seed: u64, num_labels: u32) -> Self {
+    pub(crate) fn new(seed: u64, num_labels: u32) -> Self {
         let tables = tables();
         let stream = SeedStream::new(seed).named("catalogue headings");
         let layout = Layout::new(num_labels);
@@ -142,32 +142,32 @@ impl Headings {
     }
 
     /// A topic by popularity.
-    pub(super) fn draw_topic(&self, draw: &mut Draw) -> u32 {
+    pub(crate) fn draw_topic(&self, draw: &mut Draw) -> u32 {
         draw.zipf(self.layout.count(Heading::Topic), TOPIC_SHIFT)
     }
 
     /// A place by popularity.
-    pub(super) fn draw_place(&self, draw: &mut Draw) -> u32 {
+    pub(crate) fn draw_place(&self, draw: &mut Draw) -> u32 {
         draw.zipf(self.layout.count(Heading::Place), PLACE_SHIFT)
     }
 
     /// A person or compound heading by popularity: flat, since there are many and all are rare.
-    pub(super) fn draw_rare(&self, kind: fn(u32) -> Heading, draw: &mut Draw) -> u32 {
+    pub(crate) fn draw_rare(&self, kind: fn(u32) -> Heading, draw: &mut Draw) -> u32 {
         let count = self.layout.count(kind);
         draw.zipf(count, count / 10)
     }
 
-    pub(super) fn compound(&self, number: u32) -> Compound {
+    pub(crate) fn compound(&self, number: u32) -> Compound {
         self.compounds[number as usize]
     }
 
     /// The subject of a field, discipline or topic.
-    pub(super) fn field(&self, number: u32) -> Subject {
+    pub(crate) fn field(&self, number: u32) -> Subject {
         let row = self.field_row(number);
         Subject::written(Heading::Field(number), None, &row.subject)
     }
 
-    pub(super) fn discipline(&self, number: u32) -> Subject {
+    pub(crate) fn discipline(&self, number: u32) -> Subject {
         let (field, row) = self.discipline_row(number);
         Subject::written(
             Heading::Discipline(number),
@@ -176,7 +176,7 @@ impl Headings {
         )
     }
 
-    pub(super) fn topic(&self, number: u32) -> Subject {
+    pub(crate) fn topic(&self, number: u32) -> Subject {
         let tables = tables();
         let heading = Heading::Topic(number);
         if let Some(&written) = self.written_topics.get(number as usize) {
@@ -211,7 +211,7 @@ impl Headings {
     }
 
     /// Another topic near this one: of its discipline or, for invented topics, of its field.
-    pub(super) fn related_topic(&self, number: u32, draw: &mut Draw) -> u32 {
+    pub(crate) fn related_topic(&self, number: u32, draw: &mut Draw) -> u32 {
         let count = self.layout.count(Heading::Topic);
         let related = if let Some(&written) = self.written_topics.get(number as usize) {
             let per_discipline = tables().topics_per_discipline() as u32;
@@ -228,7 +228,7 @@ impl Headings {
         }
     }
 
-    pub(super) fn place(&self, number: u32) -> Place {
+    pub(crate) fn place(&self, number: u32) -> Place {
         if let Some(&row) = self.places.get(number as usize) {
             let row = &tables().places[row];
             return Place {
@@ -245,7 +245,7 @@ impl Headings {
         coin::invented_place(place, &mut draw)
     }
 
-    pub(super) fn person(&self, number: u32) -> Person {
+    pub(crate) fn person(&self, number: u32) -> Person {
         let name = coin::scatter(u64::from(number), coin::num_full_names(), self.offset);
         let (given, surname) = coin::full_name(name);
         let mut draw = Draw::new(self.stream.named("person").child(u64::from(number)));
@@ -280,18 +280,18 @@ impl Headings {
 }
 
 /// A century not before `since`, as people count it, later ones more often.
-pub(super) fn draw_century(since: u32, draw: &mut Draw) -> u32 {
+pub(crate) fn draw_century(since: u32, draw: &mut Draw) -> u32 {
     let first = since.saturating_sub(FIRST_CENTURY).min(NUM_CENTURIES - 1);
     first + draw.weighted(&CENTURY_WEIGHTS[first as usize..]) as u32
 }
 
 /// The century as people count it: 17 for the years from 1601 to 1700.
-pub(super) const fn century_ordinal(century: u32) -> u32 {
+pub(crate) const fn century_ordinal(century: u32) -> u32 {
     century + FIRST_CENTURY
 }
 
 /// The first year of a century.
-pub(super) const fn first_year(century: u32) -> u32 {
+pub(crate) const fn first_year(century: u32) -> u32 {
     (century_ordinal(century) - 1) * 100 + 1
 }
 

@@ -1,20 +1,20 @@
 //! Invented names: surnames, places, towns, rivers and technical words, made from their parts.
 
-use super::draw::Draw;
-use super::tables::tables;
+use crate::draw::Draw;
+use crate::tables::tables;
 
 /// A place as the text and the labels need it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
-    pub(super) region: u32,
-    pub(super) name: String,
-    pub(super) adjective: String,
-    pub(super) towns: Vec<String>,
-    pub(super) river: String,
+pub(crate) struct Place {
+    pub(crate) region: u32,
+    pub(crate) name: String,
+    pub(crate) adjective: String,
+    pub(crate) towns: Vec<String>,
+    pub(crate) river: String,
 }
 
 /// Maps `0..size` onto itself one to one, so that neighbours end up far apart.
-pub(super) fn scatter(number: u64, size: u64, offset: u64) -> u64 {
+pub(crate) fn scatter(number: u64, size: u64, offset: u64) -> u64 {
     debug_assert!(number < size);
     // Steps near the golden section of the size spread best; only a step without a common divisor
     // with the size visits every number.
@@ -33,13 +33,13 @@ fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
 }
 
 /// Number of distinct surnames.
-pub(super) fn num_surnames() -> u64 {
+pub(crate) fn num_surnames() -> u64 {
     let names = &tables().names;
     (names.surname_starts.len() * names.surname_ends.len()) as u64
 }
 
 /// The surname with a number below [`num_surnames`].
-pub(super) fn surname(number: u64) -> String {
+pub(crate) fn surname(number: u64) -> String {
     let names = &tables().names;
     let ends = names.surname_ends.len() as u64;
     let start = names.surname_starts[(number / ends) as usize];
@@ -47,24 +47,24 @@ pub(super) fn surname(number: u64) -> String {
 }
 
 /// Number of distinct pairs of given name and surname.
-pub(super) fn num_full_names() -> u64 {
+pub(crate) fn num_full_names() -> u64 {
     tables().names.given.len() as u64 * num_surnames()
 }
 
 /// The given name and surname with a number below [`num_full_names`].
-pub(super) fn full_name(number: u64) -> (&'static str, String) {
+pub(crate) fn full_name(number: u64) -> (&'static str, String) {
     let given = tables().names.given[(number / num_surnames()) as usize];
     (given, surname(number % num_surnames()))
 }
 
 /// Number of distinct invented places.
-pub(super) fn num_invented_places() -> u64 {
+pub(crate) fn num_invented_places() -> u64 {
     let names = &tables().names;
     (names.place_starts.len() * names.place_ends.len() * (names.place_prefixes.len() + 1)) as u64
 }
 
 /// The invented place with a number below [`num_invented_places`]; its region and towns are drawn.
-pub(super) fn invented_place(number: u64, draw: &mut Draw) -> Place {
+pub(crate) fn invented_place(number: u64, draw: &mut Draw) -> Place {
     let tables = tables();
     let names = &tables.names;
     let ends = names.place_ends.len() as u64;
@@ -86,7 +86,7 @@ pub(super) fn invented_place(number: u64, draw: &mut Draw) -> Place {
 }
 
 /// A technical word that no dictionary has, in the plural.
-pub(super) fn technical_word(draw: &mut Draw) -> String {
+pub(crate) fn technical_word(draw: &mut Draw) -> String {
     let names = &tables().names;
     let stem = join(
         draw.pick(&names.coined_starts),
@@ -109,7 +109,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::SeedStream;
+    use plethora_core::SeedStream;
 
     #[test]
     fn scattering_loses_no_number() {

@@ -1,15 +1,16 @@
 //! The catalogue itself: documents and labels by their numbers.
 
-use super::config::CatalogueConfig;
-use super::document::{CatalogueDocument, Split};
-use super::draw::Draw;
-use super::facets::Facets;
-use super::headings::Headings;
-use super::prose::Writer;
-use crate::corpus::Label;
-use crate::{Result, SeedStream};
+use plethora_core::corpus::Label;
+use plethora_core::{Result, SeedStream};
 
-/// A generated catalogue. It holds a few bytes a label and nothing of its documents.
+use crate::config::CatalogueConfig;
+use crate::document::{CatalogueDocument, Split};
+use crate::draw::Draw;
+use crate::facets::Facets;
+use crate::headings::Headings;
+use crate::prose::Writer;
+
+/// A generated catalogue. It holds a few bytes per label and nothing of its documents.
 #[derive(Debug, Clone)]
 pub struct Catalogue {
     config: CatalogueConfig,

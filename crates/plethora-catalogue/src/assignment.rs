@@ -1,10 +1,10 @@
 //! Which labels the cataloguer gives to a document: not all that fit, and now and then a wrong one.
 
-use super::choice::Choice;
-use super::draw::Draw;
-use super::headings::{Headings, draw_century};
-use super::layout::Heading;
-use super::tables::tables;
+use crate::choice::Choice;
+use crate::draw::Draw;
+use crate::headings::{Headings, draw_century};
+use crate::layout::Heading;
+use crate::tables::tables;
 
 /// How often the cataloguer leaves out a heading that fits, by how central it is.
 const MISSING_SUBJECT_PERCENT: u32 = 6;
@@ -23,7 +23,7 @@ const MIN_LABELS: usize = 2;
 const MAX_LABELS: usize = 5;
 
 /// The cataloguer's list while it is being made.
-pub(super) struct Assignment<'a> {
+pub(crate) struct Assignment<'a> {
     draw: &'a mut Draw,
     noise_percent: u32,
     kept: Vec<Heading>,
@@ -31,7 +31,7 @@ pub(super) struct Assignment<'a> {
 }
 
 impl<'a> Assignment<'a> {
-    pub(super) fn new(draw: &'a mut Draw, noise_percent: u32) -> Self {
+    pub(crate) fn new(draw: &'a mut Draw, noise_percent: u32) -> Self {
         Self {
             draw,
             noise_percent,
@@ -41,7 +41,7 @@ impl<'a> Assignment<'a> {
     }
 
     /// The labels of a document, between two and five.
-    pub(super) fn labels(mut self, choice: &Choice, headings: &Headings) -> Vec<Heading> {
+    pub(crate) fn labels(mut self, choice: &Choice, headings: &Headings) -> Vec<Heading> {
         self.add_subject(choice);
         self.add_facets(choice);
         if let Some(parent) = choice.subject.parent

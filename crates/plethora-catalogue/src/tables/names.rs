@@ -6,19 +6,19 @@ pub(super) const TEXT: &str = include_str!("names.txt");
 
 /// Lists of parts; every combination of the parts of a name is pronounceable.
 #[derive(Debug)]
-pub(in super::super) struct Names {
-    pub(in super::super) given: Vec<&'static str>,
-    pub(in super::super) surname_starts: Vec<&'static str>,
-    pub(in super::super) surname_ends: Vec<&'static str>,
-    pub(in super::super) place_starts: Vec<&'static str>,
+pub(crate) struct Names {
+    pub(crate) given: Vec<&'static str>,
+    pub(crate) surname_starts: Vec<&'static str>,
+    pub(crate) surname_ends: Vec<&'static str>,
+    pub(crate) place_starts: Vec<&'static str>,
     /// The end of a name and of its adjective.
-    pub(in super::super) place_ends: Vec<(&'static str, &'static str)>,
-    pub(in super::super) place_prefixes: Vec<&'static str>,
-    pub(in super::super) town_ends: Vec<&'static str>,
-    pub(in super::super) river_ends: Vec<&'static str>,
-    pub(in super::super) coined_starts: Vec<&'static str>,
-    pub(in super::super) coined_middles: Vec<&'static str>,
-    pub(in super::super) coined_ends: Vec<&'static str>,
+    pub(crate) place_ends: Vec<(&'static str, &'static str)>,
+    pub(crate) place_prefixes: Vec<&'static str>,
+    pub(crate) town_ends: Vec<&'static str>,
+    pub(crate) river_ends: Vec<&'static str>,
+    pub(crate) coined_starts: Vec<&'static str>,
+    pub(crate) coined_middles: Vec<&'static str>,
+    pub(crate) coined_ends: Vec<&'static str>,
 }
 
 pub(super) fn parse() -> Names {

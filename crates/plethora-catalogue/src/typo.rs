@@ -1,13 +1,13 @@
 //! Typing errors.
 
-use super::draw::Draw;
+use crate::draw::Draw;
 
 /// Shorter words would become other words.
 const MIN_WORD_LETTERS: usize = 6;
 const ATTEMPTS: usize = 8;
 
 /// Damages one long word: two letters swapped, one lost or one doubled.
-pub(super) fn add_typo(text: &mut String, draw: &mut Draw) {
+pub(crate) fn add_typo(text: &mut String, draw: &mut Draw) {
     let Some((start, end)) = long_word(text, draw) else {
         return;
     };
@@ -52,7 +52,7 @@ fn long_word(text: &str, draw: &mut Draw) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SeedStream;
+    use plethora_core::SeedStream;
 
     #[test]
     fn a_typo_changes_a_word_but_no_space() {

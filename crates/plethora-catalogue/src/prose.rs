@@ -1,12 +1,12 @@
 //! Title and abstract of a document.
 
-use super::cast::Cast;
-use super::draw::Draw;
-use super::facets::{Facet, Facets, Mention};
-use super::headings::{Headings, draw_century};
-use super::phrase::fill;
-use super::tables::{Section, tables};
-use super::typo::add_typo;
+use crate::cast::Cast;
+use crate::draw::Draw;
+use crate::facets::{Facet, Facets, Mention};
+use crate::headings::{Headings, draw_century};
+use crate::phrase::fill;
+use crate::tables::{Section, tables};
+use crate::typo::add_typo;
 
 /// Bounds on the number of words of an abstract.
 const MIN_WORDS: usize = 30;
@@ -39,7 +39,7 @@ enum Sentence {
 }
 
 /// Writes one document.
-pub(super) struct Writer<'a> {
+pub(crate) struct Writer<'a> {
     facets: &'a Facets,
     draw: &'a mut Draw,
     noise_percent: u32,
@@ -51,7 +51,7 @@ pub(super) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         facets: &'a Facets,
         headings: &Headings,
         noise_percent: u32,
@@ -84,7 +84,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Title and abstract.
-    pub(super) fn write(mut self) -> (String, String) {
+    pub(crate) fn write(mut self) -> (String, String) {
         let mut title = String::with_capacity(80);
         self.document.is_located = self.draw.chance(45);
         let in_title = self.document.is_located;

@@ -6,12 +6,12 @@ pub(super) const TEXT: &str = include_str!("places.txt");
 
 /// A place and the words that point to it.
 #[derive(Debug)]
-pub(in super::super) struct PlaceRow {
-    pub(in super::super) region: u32,
-    pub(in super::super) name: &'static str,
-    pub(in super::super) adjective: &'static str,
-    pub(in super::super) towns: Vec<&'static str>,
-    pub(in super::super) river: &'static str,
+pub(crate) struct PlaceRow {
+    pub(crate) region: u32,
+    pub(crate) name: &'static str,
+    pub(crate) adjective: &'static str,
+    pub(crate) towns: Vec<&'static str>,
+    pub(crate) river: &'static str,
 }
 
 pub(super) fn parse() -> (Vec<&'static str>, Vec<PlaceRow>) {

@@ -1,10 +1,11 @@
 //! Headings as labels: key, name, other names and broader headings.
 
-use super::headings::{Headings, century_ordinal, first_year};
-use super::layout::Heading;
-use super::subject::{Subject, capitalised};
-use super::tables::tables;
-use crate::corpus::Label;
+use plethora_core::corpus::Label;
+
+use crate::headings::{Headings, century_ordinal, first_year};
+use crate::layout::Heading;
+use crate::subject::{Subject, capitalised};
+use crate::tables::tables;
 
 /// Eras with the first century of each, counted from 0.
 const ERAS: [(&str, &str, u32); 3] = [
@@ -29,12 +30,12 @@ const ORDINALS: [&str; 11] = [
 
 impl Headings {
     /// The key of a heading: its label number, in a form that sorts.
-    pub(super) fn key(&self, heading: Heading) -> String {
+    pub(crate) fn key(&self, heading: Heading) -> String {
         format!("C{:07}", self.layout.index(heading))
     }
 
     /// The label with a number below the number of labels.
-    pub(super) fn label(&self, index: u32) -> Label {
+    pub(crate) fn label(&self, index: u32) -> Label {
         let heading = self.layout.heading(index);
         let (name, alternatives, parents) = self.describe(heading);
         let parents = parents.into_iter().map(|parent| self.key(parent)).collect();
@@ -160,12 +161,12 @@ fn describe_century(number: u32) -> (String, Vec<String>, Vec<Heading>) {
 }
 
 /// "17th century".
-pub(super) fn century_name(century: u32) -> String {
+pub(crate) fn century_name(century: u32) -> String {
     format!("{}th century", century_ordinal(century))
 }
 
 /// "seventeenth century".
-pub(super) fn century_in_words(century: u32) -> String {
+pub(crate) fn century_in_words(century: u32) -> String {
     format!("{} century", ORDINALS[century as usize])
 }
 

@@ -2,32 +2,32 @@
 
 use std::borrow::Cow;
 
-use super::coin;
-use super::draw::Draw;
-use super::layout::Heading;
-use super::tables::{FieldRow, SubjectRow};
+use crate::coin;
+use crate::draw::Draw;
+use crate::layout::Heading;
+use crate::tables::{FieldRow, SubjectRow};
 
 type Words = Cow<'static, str>;
 
 /// A field, discipline or topic.
 #[derive(Debug, Clone)]
-pub(super) struct Subject {
-    pub(super) heading: Heading,
+pub(crate) struct Subject {
+    pub(crate) heading: Heading,
     /// The broader heading, where there is one.
-    pub(super) parent: Option<Heading>,
+    pub(crate) parent: Option<Heading>,
     /// As it stands in a sentence.
-    pub(super) name: Words,
-    pub(super) synonym: Words,
-    pub(super) people: Words,
+    pub(crate) name: Words,
+    pub(crate) synonym: Words,
+    pub(crate) people: Words,
     /// Characteristic words that imply the subject without naming it.
-    pub(super) terms: Vec<Words>,
+    pub(crate) terms: Vec<Words>,
     /// The first century in which books treat the subject, as people count it; 0 for any.
-    pub(super) since: u32,
+    pub(crate) since: u32,
 }
 
 impl Subject {
     /// A hand-written subject.
-    pub(super) fn written(heading: Heading, parent: Option<Heading>, row: &SubjectRow) -> Self {
+    pub(crate) fn written(heading: Heading, parent: Option<Heading>, row: &SubjectRow) -> Self {
         Self {
             heading,
             parent,
@@ -40,18 +40,18 @@ impl Subject {
     }
 
     /// The name without its article, with a capital, as headings are written.
-    pub(super) fn heading_name(&self) -> String {
+    pub(crate) fn heading_name(&self) -> String {
         capitalised(self.name.strip_prefix("the ").unwrap_or(&self.name))
     }
 }
 
 /// Which topics of a field are invented, and how.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct InventedTopic {
+pub(crate) struct InventedTopic {
     /// Number among the field's invented topics.
-    pub(super) number: u64,
+    pub(crate) number: u64,
     /// Varies the order in which names are used.
-    pub(super) offset: u64,
+    pub(crate) offset: u64,
 }
 
 impl InventedTopic {
@@ -80,7 +80,7 @@ impl InventedTopic {
     }
 
     /// The topic, below one of the field's disciplines.
-    pub(super) fn subject(
+    pub(crate) fn subject(
         self,
         field: &FieldRow,
         (heading, parent): (Heading, Heading),
@@ -109,14 +109,14 @@ impl InventedTopic {
 }
 
 /// The text with a capital first letter.
-pub(super) fn capitalised(text: &str) -> String {
+pub(crate) fn capitalised(text: &str) -> String {
     let mut capitalised = String::with_capacity(text.len());
     push_capitalised(&mut capitalised, text);
     capitalised
 }
 
 /// Appends the text with a capital first letter.
-pub(super) fn push_capitalised(out: &mut String, text: &str) {
+pub(crate) fn push_capitalised(out: &mut String, text: &str) {
     let mut chars = text.chars();
     if let Some(first) = chars.next() {
         out.extend(first.to_uppercase());

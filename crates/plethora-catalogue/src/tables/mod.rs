@@ -8,38 +8,38 @@ mod subjects;
 
 use std::sync::LazyLock;
 
-pub(super) use forms::FormRow;
-pub(super) use names::Names;
-pub(super) use places::PlaceRow;
-pub(super) use sentences::{Section, Sentences};
-pub(super) use subjects::{DisciplineRow, FieldRow, SubjectRow};
+pub(crate) use forms::FormRow;
+pub(crate) use names::Names;
+pub(crate) use places::PlaceRow;
+pub(crate) use sentences::{Section, Sentences};
+pub(crate) use subjects::{DisciplineRow, FieldRow, SubjectRow};
 
 /// All word lists.
 #[derive(Debug)]
-pub(super) struct Tables {
-    pub(super) fields: Vec<FieldRow>,
-    pub(super) regions: Vec<&'static str>,
-    pub(super) places: Vec<PlaceRow>,
-    pub(super) form_groups: Vec<&'static str>,
-    pub(super) forms: Vec<FormRow>,
-    pub(super) names: Names,
-    pub(super) sentences: Sentences,
+pub(crate) struct Tables {
+    pub(crate) fields: Vec<FieldRow>,
+    pub(crate) regions: Vec<&'static str>,
+    pub(crate) places: Vec<PlaceRow>,
+    pub(crate) form_groups: Vec<&'static str>,
+    pub(crate) forms: Vec<FormRow>,
+    pub(crate) names: Names,
+    pub(crate) sentences: Sentences,
 }
 
 impl Tables {
     /// The same for every field.
-    pub(super) fn disciplines_per_field(&self) -> usize {
+    pub(crate) fn disciplines_per_field(&self) -> usize {
         self.fields[0].disciplines.len()
     }
 
     /// The same for every discipline.
-    pub(super) fn topics_per_discipline(&self) -> usize {
+    pub(crate) fn topics_per_discipline(&self) -> usize {
         self.fields[0].disciplines[0].topics.len()
     }
 }
 
 /// The word lists, parsed on first use.
-pub(super) fn tables() -> &'static Tables {
+pub(crate) fn tables() -> &'static Tables {
     static TABLES: LazyLock<Tables> = LazyLock::new(|| {
         let (regions, places) = places::parse();
         let (form_groups, forms) = forms::parse();

@@ -1,19 +1,18 @@
 //! How large a catalogue is and how hard it is to classify.
 
+use plethora_core::{Error, Result};
 use serde::{Deserialize, Serialize};
-
-use crate::{Error, Result};
 
 /// Fewer labels leave no room for every kind of heading.
 const MIN_LABELS: u32 = 100;
 /// The word lists give at least this many distinct names.
 const MAX_LABELS: u32 = 1_000_000;
-/// With four documents a label, most labels are rare and nearly all occur.
+/// With four documents per label, most labels are rare and nearly all occur.
 const DOCUMENTS_PER_LABEL: u64 = 4;
 /// Twice the usual noise already hides most headings.
 const MAX_NOISE_PERCENT: u32 = 200;
 
-/// Settings of a [`Catalogue`](super::Catalogue).
+/// Settings of a [`Catalogue`](crate::Catalogue).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CatalogueConfig {

@@ -1,8 +1,8 @@
 //! Filling the slots of a sentence template.
 
-use super::cast::Cast;
-use super::draw::Draw;
-use super::subject::push_capitalised;
+use crate::cast::Cast;
+use crate::draw::Draw;
+use crate::subject::push_capitalised;
 
 const NUMBERS: [&str; 18] = [
     "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
@@ -16,7 +16,7 @@ const ORDINALS: [&str; 8] = [
 const MAIN_NAME_PERCENT: u32 = 75;
 
 /// Appends the template to `out` with its slots filled from the cast.
-pub(super) fn fill(template: &str, cast: &mut Cast, draw: &mut Draw, out: &mut String) {
+pub(crate) fn fill(template: &str, cast: &mut Cast, draw: &mut Draw, out: &mut String) {
     let mut rest = template;
     let mut value = String::new();
     while let Some((before, after)) = rest.split_once('{') {

@@ -6,29 +6,29 @@ pub(super) const TEXT: &str = include_str!("subjects.txt");
 
 /// A subject as it stands in running text.
 #[derive(Debug)]
-pub(in super::super) struct SubjectRow {
-    pub(in super::super) name: &'static str,
-    pub(in super::super) synonym: &'static str,
-    pub(in super::super) people: &'static str,
-    pub(in super::super) terms: Vec<&'static str>,
+pub(crate) struct SubjectRow {
+    pub(crate) name: &'static str,
+    pub(crate) synonym: &'static str,
+    pub(crate) people: &'static str,
+    pub(crate) terms: Vec<&'static str>,
     /// The first century in which books treat the subject, as people count it; 0 for any.
-    pub(in super::super) since: u32,
+    pub(crate) since: u32,
 }
 
 /// A discipline and its topics.
 #[derive(Debug)]
-pub(in super::super) struct DisciplineRow {
-    pub(in super::super) subject: SubjectRow,
-    pub(in super::super) topics: Vec<SubjectRow>,
+pub(crate) struct DisciplineRow {
+    pub(crate) subject: SubjectRow,
+    pub(crate) topics: Vec<SubjectRow>,
 }
 
 /// A field, its disciplines, and the words from which further topics are made.
 #[derive(Debug)]
-pub(in super::super) struct FieldRow {
-    pub(in super::super) subject: SubjectRow,
-    pub(in super::super) modifiers: Vec<&'static str>,
-    pub(in super::super) objects: Vec<&'static str>,
-    pub(in super::super) disciplines: Vec<DisciplineRow>,
+pub(crate) struct FieldRow {
+    pub(crate) subject: SubjectRow,
+    pub(crate) modifiers: Vec<&'static str>,
+    pub(crate) objects: Vec<&'static str>,
+    pub(crate) disciplines: Vec<DisciplineRow>,
 }
 
 pub(super) fn parse() -> Vec<FieldRow> {
