@@ -1,13 +1,12 @@
 //! The settings of an ensemble.
 
-use plethora_core::artifact::ModelReader;
+use plethora_core::artifact::{CONFIG_FILE, ModelReader};
 use plethora_core::{Error, Result};
-use plethora_linear::CONFIG_FILE;
 use serde::{Deserialize, Serialize};
 
 use super::link::MemberLink;
 use super::stacking::{Stacking, check_weights};
-use crate::open_system::as_model_error;
+use crate::predictor::as_model_error;
 
 /// Labels that each member ranks where no more are asked for, as the published ensembles do. A
 /// constant, so that a ranking of five is the start of a ranking of ten.

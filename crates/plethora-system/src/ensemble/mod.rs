@@ -6,6 +6,7 @@
 
 mod combiner;
 mod config;
+mod family;
 mod label_union;
 mod link;
 mod member_folder;
@@ -14,6 +15,7 @@ mod save;
 mod stacking;
 
 pub use config::{Combination, EnsembleConfig};
+pub use family::Ensembles;
 pub use link::MemberLink;
 pub use member_folder::MemberFolder;
 pub use model::{EnsembleModel, Member};

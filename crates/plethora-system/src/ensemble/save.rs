@@ -4,12 +4,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use plethora_core::artifact::{
-    Check, MODEL_CARD_FILE, ModelCard, ModelCopy, ModelDetails, ModelReader, ModelWriter,
-    save_label_space,
+    CONFIG_FILE, Check, MODEL_CARD_FILE, ModelCard, ModelCopy, ModelDetails, ModelReader,
+    ModelWriter, save_label_space,
 };
 use plethora_core::corpus::LabelSpace;
 use plethora_core::{Error, Progress, Result, grouped};
-use plethora_linear::CONFIG_FILE;
 
 use super::ENSEMBLE;
 use super::config::EnsembleConfig;
@@ -18,7 +17,7 @@ use super::link::MemberLink;
 use super::member_folder::{MemberFolder, member_name};
 use super::model::EnsembleModel;
 use super::stacking::Stacking;
-use crate::{Compute, Predictor};
+use crate::{Compute, OpenParts, Predictor, Registry};
 
 /// What the model folder of an ensemble is made of: models that were opened and fit together.
 #[derive(Debug)]
@@ -27,6 +26,7 @@ pub struct EnsembleParts {
     members: Vec<Source>,
     space: LabelSpace,
     details: ModelDetails,
+    registry: &'static Registry,
 }
 
 /// A model where its user keeps it.
@@ -45,6 +45,7 @@ impl EnsembleParts {
     /// cannot be opened, takes features where another takes texts, or shares no label with the
     /// others; [`Error::Interrupted`].
     pub fn open(
+        registry: &'static Registry,
         paths: &[PathBuf],
         config: EnsembleConfig,
         progress: &dyn Progress,
@@ -59,7 +60,7 @@ impl EnsembleParts {
             if let Some(first) = members.first() {
                 check_documents(path, &details, first)?;
             }
-            let predictor = Predictor::from_folder(&folder, Compute::default())?;
+            let predictor = Predictor::from_folder(&folder, registry, Compute::default())?;
             let num_shared = union.add(predictor.labels());
             if let Some(first) = members.first()
                 && num_shared == 0
@@ -78,6 +79,7 @@ impl EnsembleParts {
             members,
             space,
             details,
+            registry,
         })
     }
 
@@ -114,13 +116,13 @@ impl EnsembleParts {
             })
         });
         let found = found.collect::<Result<_>>()?;
-        EnsembleModel::new(
-            self.config.clone(),
-            found,
-            &self.details,
-            &self.space,
+        let parts = OpenParts {
+            details: &self.details,
+            labels: &self.space,
             compute,
-        )
+            registry: self.registry,
+        };
+        EnsembleModel::new(self.config.clone(), found, &parts)
     }
 
     /// Sets fitted weights: of all labels, and of bands of them.

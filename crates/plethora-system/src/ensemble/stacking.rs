@@ -73,7 +73,7 @@ pub(super) fn check_weights(weights: &[f64], num_members: usize) -> Result<()> {
 /// after the other takes the best of eleven values, first for all labels together, then for head,
 /// torso and tail apart where they have enough true labels, until a whole round finds nothing. It
 /// draws no random numbers. Only labels in the first twenty places of some member are kept: about
-/// `20 * members * (4 * members + 2)` bytes a document.
+/// `20 * members * (4 * members + 2)` bytes per document.
 #[derive(Debug)]
 pub struct StackingFitter {
     num_members: usize,
@@ -220,7 +220,7 @@ impl StackingFitter {
             ),
             _ => return Ok(()),
         };
-        Err(Error::Data(message))
+        Err(Error::data(message))
     }
 
     fn num_true(&self, is_meant: impl Fn(&Candidate) -> bool) -> u64 {

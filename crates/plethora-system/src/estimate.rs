@@ -1,0 +1,68 @@
+//! What training will cost, roughly, before anything is trained.
+
+use serde::Serialize;
+
+/// What the program needs before it reads anything.
+pub const BASE_BYTES: u64 = 30 << 20;
+
+/// Bytes of an entry of a sparse matrix.
+pub const ENTRY_BYTES: u64 = 8;
+
+/// Bytes of a term: its spelling, its place in the table, its frequency.
+pub const TERM_BYTES: u64 = 80;
+
+/// Terms kept of a label's features, as in the recipes.
+const LABEL_FEATURES: u64 = 1000;
+
+/// What decides the cost.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct TrainingSize {
+    /// Documents with labels.
+    #[serde(rename = "n_documents")]
+    pub num_documents: u64,
+    /// Terms of all documents, each once per document.
+    #[serde(rename = "n_feature_entries")]
+    pub num_entries: u64,
+    /// Different terms.
+    #[serde(rename = "n_features")]
+    pub num_features: u64,
+    /// Different labels.
+    #[serde(rename = "n_labels")]
+    pub num_labels: u64,
+    /// Labels of all documents.
+    #[serde(rename = "n_assignments")]
+    pub num_assignments: u64,
+}
+
+/// What a system will need.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Estimate {
+    /// Seconds of a processor, over all cores.
+    pub cpu_seconds: f64,
+    /// Most memory held at once.
+    pub peak_memory_bytes: u64,
+}
+
+impl TrainingSize {
+    /// With pairs of words for terms, too: on eurlex57k and gnd-tib memory and time double, and so
+    /// many pairs occur once that terms are ten times as many while they are counted.
+    #[must_use]
+    pub fn with_pairs(self) -> Self {
+        Self {
+            num_entries: self.num_entries * 2,
+            num_features: self.num_features * 10,
+            ..self
+        }
+    }
+
+    /// Bytes of documents and labels as rows of features, the entries of documents `copies` times;
+    /// trees and classifiers go to disk one by one.
+    pub fn feature_bytes(&self, copies: u64) -> u64 {
+        let entries_per_document = self.num_entries / self.num_documents.max(1);
+        let label_entries =
+            (self.num_assignments * entries_per_document).min(self.num_labels * LABEL_FEATURES);
+        BASE_BYTES
+            + ENTRY_BYTES * (copies * self.num_entries + label_entries)
+            + TERM_BYTES * self.num_features
+    }
+}

@@ -1,0 +1,110 @@
+//! Families of systems: what the registry holds.
+
+use std::fmt;
+
+use plethora_core::Result;
+use plethora_core::artifact::{ModelDetails, ModelReader};
+use plethora_core::corpus::LabelSpace;
+use schemars::Schema;
+
+use crate::settings::Settings;
+use crate::{Compute, Device, Ranker, Registry, Trainable};
+
+/// Systems that share settings, training and a form of model. One folder has all of a family, and
+/// one line of a [`Registry`] makes every job know it.
+pub trait Family: Sync + fmt::Debug {
+    /// The systems that can be trained.
+    fn systems(&self) -> &'static [SystemSpec];
+
+    /// The settings that the family's systems have, by their types; see [`schema_of`](crate::settings::schema_of).
+    fn schema(&self) -> Schema;
+
+    /// A system with these settings.
+    ///
+    /// # Errors
+    /// [`Error::Config`](plethora_core::Error::Config) with the key of a setting that cannot work.
+    fn config(&self, settings: &Settings) -> Result<Box<dyn Trainable>>;
+
+    /// Opens the trained part of a model folder.
+    fn open(&self, folder: &ModelReader, parts: &OpenParts<'_>) -> Result<Box<dyn Ranker>>;
+
+    /// True for the models that [`open`](Self::open) opens, by what their manifest says they are.
+    fn opens(&self, kind: &str) -> bool {
+        self.systems().iter().any(|spec| spec.name == kind)
+    }
+
+    /// True for devices that the family has a use for; elsewhere it computes on the processor.
+    fn computes_on(&self, device: Device) -> bool {
+        device == Device::Cpu
+    }
+
+    /// Makes a device that the family computes on ready, so that what is missing shows before any
+    /// work.
+    ///
+    /// # Errors
+    /// [`Error::Config`](plethora_core::Error::Config) if the machine has no such device.
+    fn open_device(&self, _device: Device) -> Result<()> {
+        Ok(())
+    }
+
+    /// Number of trained values of a model, where that says something.
+    fn num_parameters(&self, _folder: &ModelReader) -> Result<Option<u64>> {
+        Ok(None)
+    }
+}
+
+/// One system of a family.
+#[derive(Debug)]
+pub struct SystemSpec {
+    /// What `--system` calls it.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub about: &'static str,
+    /// All its settings with comments, a TOML document: the defaults.
+    pub recipe: &'static str,
+    /// Named changes of the recipe.
+    pub presets: &'static [Preset],
+    /// What a search varies: a TOML document with a range per setting; empty for nothing.
+    pub ranges: &'static str,
+    /// Options of their own (`beam`), and the settings that they stand for.
+    pub options: &'static [(&'static str, &'static str)],
+    /// What to type behind `plethora train books.jsonl -o model` to train it; empty for no example.
+    pub example: &'static str,
+}
+
+impl SystemSpec {
+    /// The setting that an option of its own stands for.
+    pub fn option(&self, name: &str) -> Option<&'static str> {
+        let mut options = self.options.iter();
+        options
+            .find(|(option, _)| *option == name)
+            .map(|(_, key)| *key)
+    }
+
+    /// True for systems that can compute elsewhere than on the processor, and with other numbers:
+    /// those with the option `dtype`.
+    pub fn uses_devices(&self) -> bool {
+        self.option("dtype").is_some()
+    }
+}
+
+/// Named changes of a recipe.
+#[derive(Debug)]
+pub struct Preset {
+    /// What `--preset` calls it.
+    pub name: &'static str,
+    /// The settings that differ from the recipe, a TOML document.
+    pub text: &'static str,
+}
+
+/// What is known of a model before its trained part is opened.
+pub struct OpenParts<'a> {
+    /// System and sizes.
+    pub details: &'a ModelDetails,
+    /// The labels.
+    pub labels: &'a LabelSpace,
+    /// Where and with which numbers to compute.
+    pub compute: Compute,
+    /// The systems that models inside of this one may be of.
+    pub registry: &'static Registry,
+}

@@ -1,0 +1,63 @@
+//! Trained systems that rank.
+
+use std::fmt;
+
+use plethora_core::artifact::{ModelWriter, WorkFolder};
+use plethora_core::corpus::Document;
+use plethora_core::{LabelId, Result, ScoredLabel};
+
+use crate::Explanation;
+
+/// The trained part of a model: ranks, explains and saves itself.
+pub trait Ranker: Send + fmt::Debug {
+    /// The best labels of each document, best first. A document gets the same scores alone and among
+    /// others.
+    ///
+    /// # Errors
+    /// [`Error::Data`](plethora_core::Error::Data) if a document is a text and the model takes
+    /// features, or the reverse.
+    fn rank(&self, documents: &[Document], options: RankOptions) -> Result<Rankings>;
+
+    /// Why a label has its score for a text.
+    ///
+    /// # Errors
+    /// [`Error::Data`](plethora_core::Error::Data) if the system cannot tell.
+    fn explain(&self, text: &str, label: LabelId) -> Result<Explanation>;
+
+    /// Writes settings and trained values into a model folder; `work` is where training left its
+    /// files. Labels, metrics and manifest are not its business.
+    fn save(&self, work: &WorkFolder, writer: &ModelWriter) -> Result<()>;
+
+    /// Documents to rank together: enough to keep the machine busy, few enough that a
+    /// batch takes seconds.
+    fn documents_per_batch(&self) -> usize {
+        512
+    }
+}
+
+/// How to rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RankOptions {
+    /// Labels per document.
+    pub top_k: usize,
+    /// Tree nodes or clusters kept at each level; the model's own number where absent.
+    pub beam: Option<usize>,
+}
+
+/// The best labels of documents.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Rankings {
+    /// One ranking per document, best label first.
+    pub labels: Vec<Vec<ScoredLabel>>,
+    /// Seconds of CPU that turning documents into features took, where the system has any.
+    pub features_s: f64,
+}
+
+impl From<Vec<Vec<ScoredLabel>>> for Rankings {
+    fn from(labels: Vec<Vec<ScoredLabel>>) -> Self {
+        Self {
+            labels,
+            features_s: 0.0,
+        }
+    }
+}
