@@ -14,7 +14,7 @@ pub(crate) fn fingerprint(
 ) -> Result<String> {
     let mut hasher = Sha256::new();
     let settings = serde_json::to_vec(&(env!("CARGO_PKG_VERSION"), settings))
-        .map_err(|error| Error::Data(error.to_string()))?;
+        .map_err(|error| Error::data(error.to_string()))?;
     hasher.update(settings);
     for row in features.rows() {
         hasher.update(bytemuck::cast_slice(row.columns));

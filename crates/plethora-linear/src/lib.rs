@@ -1,35 +1,18 @@
-//! Linear classifiers on label trees: Parabel, Bonsai, one-vs-all, and one wide tree with hard
-//! negatives.
+//! Systems whose documents are rows of features: linear classifiers on label [`trees`], and [`knn`].
 //!
-//! All of them are one model with different settings: a [`LabelTree`](plethora_core::tree) whose
-//! nodes hold a linear classifier for each child and label. [`LinearTrainer`] makes it from
-//! features, [`LinearModel`] ranks labels with it from a memory-mapped file.
-//!
-//! [`knn`] takes the same features and no tree: the labels of the nearest training documents.
+//! They share how documents become rows (`feature_reader.rs`, `training_set.rs`) and how a model of rows
+//! becomes a system (`feature_system.rs`).
 
-mod beam;
-mod chunk;
-mod config;
-mod explain;
+mod feature_reader;
+mod feature_system;
 mod fingerprint;
 pub mod knn;
-mod model;
-mod node_documents;
-mod problem;
-mod recipe;
-mod save;
-mod solver;
-mod train;
-mod train_tree;
-mod training_beam;
+mod ranking;
 mod training_set;
-mod tree_file;
-mod tree_weights;
+pub mod trees;
 
-pub use config::{LinearConfig, Loss, SolverConfig};
-pub use explain::{FeatureContribution, LabelExplanation};
-pub use model::{LinearModel, RankOptions};
-pub use recipe::{RECIPES, recipe};
-pub use save::{CONFIG_FILE, FeatureSystem, METRICS_FILE, ModelParts};
-pub use train::{LinearTrainer, StageTimes};
+use plethora_system::Family;
 pub use training_set::{TrainingSet, TrainingSetBuilder};
+
+/// The families of this crate; the first system of the first one is the default.
+pub static FAMILIES: [&dyn Family; 2] = [&trees::Trees, &knn::Knn];

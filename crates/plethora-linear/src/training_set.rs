@@ -9,13 +9,13 @@ use plethora_core::{Error, IndexRows, Result, SparseMatrix, SparseVector};
 /// Documents whose texts are tokenised together.
 const DOCUMENTS_PER_BATCH: usize = 4096;
 
-/// Training holds rows of one number a feature, a few for each thread: 1 GiB each at this size.
+/// Training holds rows of one number per feature, a few for each thread: 1 GiB each at this size.
 const MAX_FEATURES: usize = 1 << 28;
 
 /// What a linear system is trained on.
 #[derive(Debug)]
 pub struct TrainingSet {
-    /// One row of unit length a document.
+    /// One row of unit length per document.
     pub features: SparseMatrix,
     /// The labels of each document.
     pub labels_of_documents: IndexRows,
@@ -27,6 +27,12 @@ pub struct TrainingSet {
     pub num_without_labels: u64,
     /// Seconds of wall time that turning texts into features took.
     pub features_s: f64,
+}
+
+impl AsRef<Self> for TrainingSet {
+    fn as_ref(&self) -> &Self {
+        self
+    }
 }
 
 /// Takes documents one by one; texts are tokenised in batches and then forgotten.
@@ -95,8 +101,8 @@ impl TrainingSetBuilder {
         num_features: Option<usize>,
     ) -> Result<TrainingSet> {
         if self.labels_of_documents.num_rows() == 0 {
-            return Err(Error::Data(match self.num_without_labels {
-                0 => "there are no documents to train on".into(),
+            return Err(Error::data(match self.num_without_labels {
+                0 => "there are no documents to train on".to_owned(),
                 count => format!("none of the {count} documents has a label to train on"),
             }));
         }
@@ -138,7 +144,7 @@ fn matrix(rows: &[SparseVector], num_features: Option<usize>) -> Result<SparseMa
     let needed = occurring.map_or(0, |&column| column as usize + 1);
     let num_columns = num_features.unwrap_or(needed).max(needed);
     if num_columns > MAX_FEATURES {
-        return Err(Error::Data(format!(
+        return Err(Error::data(format!(
             "{num_columns} features are too many, expected at most {MAX_FEATURES}; \
              number those that occur without gaps"
         )));

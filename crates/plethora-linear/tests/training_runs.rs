@@ -5,11 +5,12 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use plethora_catalogue::{Catalogue, CatalogueConfig};
 use plethora_core::artifact::WorkFolder;
-use plethora_core::corpus::catalogue::{Catalogue, CatalogueConfig};
 use plethora_core::corpus::{Content, Document};
 use plethora_core::{Error, NoProgress, Progress};
-use plethora_linear::{LinearConfig, LinearModel, LinearTrainer, TrainingSet, TrainingSetBuilder};
+use plethora_linear::trees::{LinearConfig, LinearModel, LinearTrainer};
+use plethora_linear::{TrainingSet, TrainingSetBuilder};
 
 fn training_set() -> TrainingSet {
     let config = CatalogueConfig {
@@ -98,7 +99,7 @@ impl Progress for StopAfter {
     }
 }
 
-/// Goes on training in the work folder of `target`; false if it was stopped.
+/// Resumes training in the work folder of `target`; false if it was stopped.
 fn train_until_stopped(
     target: &Path,
     set: &TrainingSet,
@@ -117,7 +118,7 @@ fn train_until_stopped(
 }
 
 #[test]
-fn an_interrupted_run_goes_on_to_the_same_model() {
+fn a_resumed_run_ends_with_the_same_model() {
     let (set, config) = (training_set(), config("parabel"));
     let scratch = tempfile::tempdir().unwrap();
     let whole = WorkFolder::open(&scratch.path().join("whole"), "x", false).unwrap();

@@ -4,13 +4,17 @@
 //! [`KnnSetBuilder`] reads documents, [`KnnTrainer`] writes their index, [`KnnModel`] asks it.
 
 mod config;
+mod family;
 mod model;
 mod power;
 mod train;
+mod trainable;
 mod training_set;
 
-pub use config::{KNN, KNN_RECIPE, KnnConfig};
+pub use config::{KnnConfig, OpenKnnConfig};
+pub use family::Knn;
+#[cfg(test)]
+pub(crate) use family::recipe;
 pub use model::{KnnExplanation, KnnModel, KnnVote};
-pub use power::MAX_ASKED;
 pub use train::KnnTrainer;
 pub use training_set::{KnnSet, KnnSetBuilder};

@@ -7,10 +7,11 @@ use plethora_core::neighbours::{
     KnownDocuments, Neighbour, Queries, TermIndex, TermVote, shares, votes,
 };
 use plethora_core::{Error, LabelId, Result, ScoredLabel, SparseMatrix, SparseRow};
+use plethora_system::RankOptions;
 use rayon::prelude::*;
 
 use super::config::KnnConfig;
-use crate::model::{RankOptions, by_rank, keep_best};
+use crate::ranking::{by_rank, keep_best};
 
 /// Name of the index in a model folder.
 pub(super) const INDEX_FILE: &str = "index.safetensors";
@@ -22,8 +23,6 @@ pub(super) const DOCUMENTS_FILE: &str = "documents.safetensors";
 #[derive(Debug)]
 pub struct KnnModel {
     config: KnnConfig,
-    /// The settings' power.
-    power: f32,
     index: TermIndex,
     documents: KnownDocuments,
     /// Share of the training documents that have a label, of all labels.
@@ -92,12 +91,6 @@ impl KnnModel {
         num_labels: usize,
     ) -> Result<Self> {
         config.validate()?;
-        let Some(power) = config.power else {
-            return Err(Error::config(
-                "power",
-                "must be set in a model that is trained",
-            ));
-        };
         let index = TermIndex::open(index_path)?;
         let documents = KnownDocuments::open(documents_path, num_labels)?;
         if index.num_terms() != num_features || index.num_documents() != documents.len() {
@@ -112,7 +105,6 @@ impl KnnModel {
         });
         Ok(Self {
             config,
-            power,
             index,
             documents,
             frequencies,
@@ -148,8 +140,9 @@ impl KnnModel {
     /// settings have a prior. Rows are ranked in parallel and independently.
     pub fn rank(&self, rows: &SparseMatrix, options: RankOptions) -> Vec<Vec<ScoredLabel>> {
         let found = self.nearest(rows);
-        let rank =
-            |neighbours: &Vec<Neighbour>| self.rank_one(neighbours, self.power, options.top_k);
+        let rank = |neighbours: &Vec<Neighbour>| {
+            self.rank_one(neighbours, self.config.power, options.top_k)
+        };
         found.par_iter().map(rank).collect()
     }
 
@@ -160,15 +153,15 @@ impl KnnModel {
         let neighbours = self.nearest(&rows.finish()).remove(0);
         let (of_votes, of_prior) = self.parts(!neighbours.is_empty());
         let has_label = |document: u32| self.documents.labels(document).contains(&label.0);
-        let shares = shares(&neighbours, self.power);
+        let shares = shares(&neighbours, self.config.power);
         let mut terms = self
             .index
-            .term_votes(row, &neighbours, self.power, has_label);
+            .term_votes(row, &neighbours, self.config.power, has_label);
         for term in &mut terms {
             term.contribution *= of_votes;
         }
         let prior = of_prior * self.frequencies[label.index()];
-        let ranked = self.rank_one(&neighbours, self.power, self.num_labels());
+        let ranked = self.rank_one(&neighbours, self.config.power, self.num_labels());
         let scored = ranked.iter().find(|scored| scored.label == label);
         KnnExplanation {
             score: scored.map_or(0.0, |scored| scored.score),
@@ -247,20 +240,20 @@ mod tests {
     use plethora_core::corpus::{Content, Document};
     use plethora_core::{NoProgress, SparseVector};
 
-    use super::super::{KnnSetBuilder, KnnTrainer};
+    use super::super::{KnnSetBuilder, KnnTrainer, OpenKnnConfig};
     use super::*;
 
-    fn config() -> KnnConfig {
-        KnnConfig {
+    fn config() -> OpenKnnConfig {
+        OpenKnnConfig {
             num_neighbours: 2,
-            power: Some(1.0),
+            power: 1.0.into(),
             prior: 0.25,
-            ..KnnConfig::of_recipe().unwrap()
+            ..crate::knn::recipe()
         }
     }
 
     /// Four documents of three features and labels 0 to 3.
-    fn model(config: &KnnConfig) -> KnnModel {
+    fn model(config: &OpenKnnConfig) -> KnnModel {
         let rows = [
             (vec![(0, 1.0)], vec!["a", "b"]),
             (vec![(0, 1.0), (1, 1.0)], vec!["b"]),
@@ -281,8 +274,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let work = WorkFolder::open(&folder.path().join("model"), "x", false).unwrap();
         let trainer = KnnTrainer { set: &set, config };
-        trainer.run(&work, &NoProgress).unwrap();
-        KnnModel::open_unsaved(&work, config.clone(), 3, 4).unwrap()
+        let settled = trainer.run(&work, &NoProgress).unwrap();
+        KnnModel::open_unsaved(&work, settled, 3, 4).unwrap()
     }
 
     fn row(entries: &[(u32, f32)]) -> SparseMatrix {
@@ -334,7 +327,7 @@ mod tests {
     fn a_text_without_neighbours_gets_the_frequent_labels_or_none() {
         let frequent = [(1, 0.75), (0, 0.25), (2, 0.25), (3, 0.25)];
         assert_close(&rank(&model(&config()), &[], 4), &frequent);
-        let alone = KnnConfig {
+        let alone = OpenKnnConfig {
             prior: 0.0,
             ..config()
         };

@@ -10,16 +10,16 @@ use super::model::KnnModel;
 /// Powers to choose from. The first of equally good ones is taken, which decides for tiny corpora.
 const POWERS: [f32; 10] = [3.0, 4.0, 2.0, 5.0, 1.5, 6.0, 1.0, 8.0, 0.5, 12.0];
 
-/// Training documents that are asked at most to choose a power; more do not change the choice.
-pub const MAX_ASKED: usize = 2_000;
+/// Most training documents that a power is chosen by; more do not change the choice.
+pub(super) const MAX_ASKED: usize = 2_000;
 
-/// Labels that are ranked a document: what the metric looks at.
+/// Labels that are ranked per document: what the metric looks at.
 const DEPTH: usize = 5;
 
 /// The metric that chooses.
 pub(super) const CHOSEN_BY: &str = "nDCG@5";
 
-/// Documents that are asked between two looks at whether to go on.
+/// Documents that are ranked between two checks for a request to stop.
 const ASKED_AT_ONCE: usize = 200;
 
 /// What was chosen.
@@ -33,8 +33,8 @@ pub(super) struct ChosenPower {
 }
 
 impl KnnModel {
-    /// The power that ranks the labels of training documents best, each asked as if the index did not
-    /// have it. `rows` are the features of all training documents.
+    /// The power that ranks the labels of training documents best, each ranked as if it were not in
+    /// the index. `rows` are the features of all training documents.
     pub(super) fn choose_power(
         &self,
         rows: &SparseMatrix,
@@ -107,14 +107,16 @@ mod tests {
     use plethora_core::artifact::WorkFolder;
     use plethora_core::corpus::{Content, Document};
 
-    use super::super::{KnnConfig, KnnSetBuilder, KnnTrainer};
+    use plethora_system::settings::Auto;
+
+    use super::super::{KnnSetBuilder, KnnTrainer, OpenKnnConfig};
 
     /// What training chooses for texts with labels.
     fn chosen(documents: &[(String, &str)]) -> f32 {
-        let mut config = KnnConfig {
+        let mut config = OpenKnnConfig {
             num_neighbours: 10,
-            power: None,
-            ..KnnConfig::of_recipe().unwrap()
+            power: Auto::Auto,
+            ..crate::knn::recipe()
         };
         config.text.min_df = 1;
         let mut builder = KnnSetBuilder::new(config.text.clone()).unwrap();
@@ -134,7 +136,7 @@ mod tests {
             set: &set,
             config: &config,
         };
-        trainer.run(&work, &NoProgress).unwrap().power.unwrap()
+        trainer.run(&work, &NoProgress).unwrap().power
     }
 
     #[test]

@@ -4,7 +4,9 @@ use plethora_core::artifact::WorkFolder;
 use plethora_core::neighbours::{KnownDocuments, TermIndex};
 use plethora_core::{Error, Progress, Result};
 
-use super::config::KnnConfig;
+use super::config::{KnnConfig, OpenKnnConfig};
+use plethora_system::settings::Auto;
+
 use super::model::{DOCUMENTS_FILE, INDEX_FILE, KnnModel};
 use super::power::CHOSEN_BY;
 use super::training_set::KnnSet;
@@ -16,7 +18,7 @@ pub struct KnnTrainer<'a> {
     /// The training documents.
     pub set: &'a KnnSet,
     /// The settings.
-    pub config: &'a KnnConfig,
+    pub config: &'a OpenKnnConfig,
 }
 
 impl KnnTrainer<'_> {
@@ -49,21 +51,17 @@ impl KnnTrainer<'_> {
             set.features.num_rows(),
             set.features.num_entries()
         ));
-        let mut settled = self.config.clone();
-        if settled.power.is_none() {
-            settled.power = Some(self.choose_power(work, progress)?);
+        match self.config.power {
+            Auto::Set(power) => Ok(self.config.settled(power)),
+            Auto::Auto => self.choose_power(work, progress),
         }
-        Ok(settled)
     }
 
-    /// The power that suits the training documents.
-    fn choose_power(&self, work: &WorkFolder, progress: &dyn Progress) -> Result<f32> {
+    /// The settings with the power that suits the training documents.
+    fn choose_power(&self, work: &WorkFolder, progress: &dyn Progress) -> Result<KnnConfig> {
         progress.start("power", None);
         let set = &self.set.set;
-        let any = KnnConfig {
-            power: Some(1.0),
-            ..self.config.clone()
-        };
+        let any = self.config.settled(1.0);
         let num_features = set.features.num_columns();
         let model = KnnModel::open_unsaved(work, any, num_features, set.space.len())?;
         let chosen = model.choose_power(&set.features, progress)?;
@@ -71,6 +69,6 @@ impl KnnTrainer<'_> {
             "{} is best for {} training documents: {CHOSEN_BY} {:.4}",
             chosen.power, chosen.num_asked, chosen.score
         ));
-        Ok(chosen.power)
+        Ok(self.config.settled(chosen.power))
     }
 }

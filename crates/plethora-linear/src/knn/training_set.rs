@@ -16,6 +16,12 @@ pub struct KnnSet {
     pub names: DocumentNames,
 }
 
+impl AsRef<TrainingSet> for KnnSet {
+    fn as_ref(&self) -> &TrainingSet {
+        &self.set
+    }
+}
+
 /// Takes documents one by one.
 pub struct KnnSetBuilder {
     set: TrainingSetBuilder,

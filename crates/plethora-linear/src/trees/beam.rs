@@ -7,9 +7,9 @@ use half::bf16;
 use plethora_core::tree::LabelTree;
 use plethora_core::{LabelId, SparseRow};
 
-use crate::chunk::CHUNK_CLASSES;
-use crate::config::Loss;
-use crate::tree_weights::{ChunkView, TreeWeights};
+use crate::trees::chunk::CHUNK_CLASSES;
+use crate::trees::config::Loss;
+use crate::trees::tree_weights::{ChunkView, TreeWeights};
 
 /// Documents searched together: enough to share the nodes' tables, few enough to stay in cache.
 pub(crate) const DOCUMENTS_PER_SEARCH: usize = 512;
@@ -50,7 +50,7 @@ pub(crate) struct BeamSearch<'a> {
     pub(crate) first_node: usize,
     pub(crate) num_features: usize,
     pub(crate) loss: Loss,
-    /// Nodes kept a document and level.
+    /// Nodes kept per document and level.
     pub(crate) beam: usize,
 }
 

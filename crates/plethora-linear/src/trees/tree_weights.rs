@@ -1,6 +1,6 @@
 //! The weights of all nodes of a tree, in flat arrays.
 
-use crate::chunk::{CHUNK_CLASSES, Chunk};
+use crate::trees::chunk::{CHUNK_CLASSES, Chunk};
 
 /// Borrowed arrays, from a mapped file or from [`OwnedTreeWeights`].
 #[derive(Clone, Copy, Debug)]

@@ -27,8 +27,8 @@ use plethora_core::SeedStream;
 
 use self::lane_rows::LaneRows;
 
-use crate::config::{Loss, SolverConfig};
-use crate::problem::NodeProblem;
+use crate::trees::config::{Loss, SolverConfig};
+use crate::trees::problem::NodeProblem;
 
 /// Classifiers trained side by side: as many `f32` as fill a cache line.
 pub(crate) const LANES: usize = 16;
@@ -227,7 +227,7 @@ mod tests {
     }
 
     fn golden() -> Golden {
-        serde_json::from_str(include_str!("../../../../testdata/linear/golden.json")).unwrap()
+        serde_json::from_str(include_str!("../../../../../testdata/linear/golden.json")).unwrap()
     }
 
     fn problem(x: &[Vec<f32>]) -> NodeProblem {

@@ -3,13 +3,14 @@
 use plethora_core::text::TfIdfConfig;
 use plethora_core::tree::TreeConfig;
 use plethora_core::{Error, Result};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Trees beyond a dozen hardly add anything; far beyond, a typing error would train for ever.
 const MAX_TREES: usize = 1000;
 
 /// What a classifier is punished for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Loss {
     /// max(0, 1 - margin)^2: sparse duals, fast, the usual choice.
@@ -19,7 +20,7 @@ pub enum Loss {
 }
 
 /// Settings of the solver.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SolverConfig {
     /// The loss.
@@ -35,12 +36,12 @@ pub struct SolverConfig {
 }
 
 /// Settings of a linear system.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinearConfig {
     /// Name of the system, which is its recipe's.
     pub system: String,
-    /// Draws trees and the order of documents.
+    /// Seeds the trees and the order of documents.
     pub seed: u64,
     /// How texts become features.
     pub text: TfIdfConfig,
@@ -48,8 +49,8 @@ pub struct LinearConfig {
     pub num_trees: usize,
     /// Nodes kept at each level in prediction.
     pub beam: usize,
-    /// Nodes a level to which each training document is sent by the levels above, beside those of
-    /// its own labels, to serve as a hard negative there; 0 trains on the own nodes alone.
+    /// Nodes per level to which each training document is sent by the levels above, beside those of
+    /// its own labels, to serve as a hard negative there; 0 trains on its own nodes alone.
     pub hard_negatives: usize,
     /// How much the path to a label counts against the label's own classifier, as an exponent of
     /// the path's probability: 1 is their product. With hard negatives the label's classifier
@@ -106,5 +107,16 @@ impl LinearConfig {
         )?;
         self.text.validate()?;
         self.tree.validate()
+    }
+}
+
+impl LinearConfig {
+    /// The settings of a system's recipe.
+    pub fn of_system(system: &str) -> Result<Self> {
+        let mut systems = super::family::SYSTEMS.iter();
+        let spec = systems.find(|spec| spec.name == system).ok_or_else(|| {
+            Error::config("system", format!("no system of trees is called {system}"))
+        })?;
+        toml::from_str(spec.recipe).map_err(|error| Error::config(system, error.to_string()))
     }
 }

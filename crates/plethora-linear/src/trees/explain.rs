@@ -2,29 +2,12 @@
 
 use half::bf16;
 use plethora_core::{LabelId, SparseMatrix, SparseRow, TermId};
+use plethora_system::{FeatureContribution, RankOptions};
 
-use crate::config::LinearConfig;
-use crate::model::{CANDIDATES_PER_TREE, LinearModel, RankOptions};
-use crate::tree_file::TreeFile;
-use crate::tree_weights::ChunkView;
-
-/// What a feature adds to the score of a label.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct FeatureContribution {
-    /// The feature.
-    pub feature: TermId,
-    /// Its value in the document.
-    pub value: f32,
-    /// Its weight in the label's classifier, averaged over the trees.
-    pub weight: f32,
-}
-
-impl FeatureContribution {
-    /// Value times weight.
-    pub fn contribution(&self) -> f32 {
-        self.value * self.weight
-    }
-}
+use crate::trees::config::LinearConfig;
+use crate::trees::model::{CANDIDATES_PER_TREE, LinearModel};
+use crate::trees::tree_file::TreeFile;
+use crate::trees::tree_weights::ChunkView;
 
 /// The label's own classifier, averaged over the trees and laid open for one document. Its margin is
 /// the bias plus all contributions.
@@ -186,8 +169,8 @@ mod tests {
     use plethora_core::tree::{LabelTree, TreeNode};
 
     use super::*;
-    use crate::chunk::Chunk;
-    use crate::tree_file::TreeFileWriter;
+    use crate::trees::chunk::Chunk;
+    use crate::trees::tree_file::TreeFileWriter;
 
     const NUM_FEATURES: usize = 4;
 
@@ -301,7 +284,7 @@ mod tests {
             };
             let full = model.rank(&rows, everywhere).remove(0);
             assert_eq!(full.len(), 3);
-            // One node a level: the other leaf's label is explained but not ranked.
+            // One node per level: the other leaf's label is explained but not ranked.
             for beam in [100, 1] {
                 model.config.beam = beam;
                 for scored in &full {

@@ -4,7 +4,7 @@ use plethora_core::SeedStream;
 use rand::seq::SliceRandom;
 
 use super::BlockState;
-use crate::config::SolverConfig;
+use crate::trees::config::SolverConfig;
 
 /// Projected gradients smaller than this do not move a weight that pruning would keep.
 const NEGLIGIBLE: f32 = 1e-6;

@@ -2,8 +2,8 @@
 
 use half::bf16;
 
-use crate::problem::NodeProblem;
-use crate::solver::{BlockWeights, LANES};
+use crate::trees::problem::NodeProblem;
+use crate::trees::solver::{BlockWeights, LANES};
 
 /// Classes of a chunk: their number within it fits in a byte.
 pub(crate) const CHUNK_CLASSES: usize = 256;
@@ -11,7 +11,7 @@ pub(crate) const CHUNK_CLASSES: usize = 256;
 /// Sparse weights of a run of a node's classes, grouped by feature, as they are stored.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(crate) struct Chunk {
-    /// One bias a class.
+    /// One bias per class.
     pub(crate) biases: Vec<f32>,
     /// Features with any weight, rising.
     pub(crate) features: Vec<u32>,

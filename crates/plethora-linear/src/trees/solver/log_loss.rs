@@ -4,7 +4,7 @@ use plethora_core::SeedStream;
 use rand::seq::SliceRandom;
 
 use super::BlockState;
-use crate::config::SolverConfig;
+use crate::trees::config::SolverConfig;
 
 /// Newton steps on the one-variable problem of an alpha: the third changes little.
 const NEWTON_STEPS: usize = 3;
@@ -68,8 +68,8 @@ fn minimize(alpha: f32, margin: f32, curvature: f32, cost: f32) -> f32 {
     for _ in 0..NEWTON_STEPS {
         let gradient =
             margin + curvature * (new_alpha - alpha) + (new_alpha / (cost - new_alpha)).ln();
-        let slope = curvature + cost / (new_alpha * (cost - new_alpha));
-        let next = new_alpha - gradient / slope;
+        let hessian = curvature + cost / (new_alpha * (cost - new_alpha));
+        let next = new_alpha - gradient / hessian;
         // A step that leaves the interval goes most of the way to its end instead.
         let inside = if next <= 0.0 {
             0.1 * new_alpha

@@ -6,14 +6,14 @@ use plethora_core::tree::LabelTree;
 use plethora_core::{Error, IndexRows, Progress, Result, SeedStream, SparseMatrix};
 use rayon::prelude::*;
 
-use crate::chunk::{CHUNK_CLASSES, Chunk};
-use crate::config::{LinearConfig, SolverConfig};
-use crate::node_documents::{NodeDocuments, positions, union};
-use crate::problem::NodeProblem;
-use crate::solver::{LANES, train_block};
-use crate::training_beam::{Arrival, TrainingBeam, arrivals_at};
-use crate::tree_file::TreeFileWriter;
-use crate::tree_weights::OwnedTreeWeights;
+use crate::trees::chunk::{CHUNK_CLASSES, Chunk};
+use crate::trees::config::{LinearConfig, SolverConfig};
+use crate::trees::node_documents::{NodeDocuments, positions, union};
+use crate::trees::problem::NodeProblem;
+use crate::trees::solver::{LANES, train_block};
+use crate::trees::training_beam::{Arrival, TrainingBeam, arrivals_at};
+use crate::trees::tree_file::TreeFileWriter;
+use crate::trees::tree_weights::OwnedTreeWeights;
 
 /// Nodes trained between two writes, at most.
 const NODES_PER_BATCH: usize = 64;

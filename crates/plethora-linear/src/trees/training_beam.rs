@@ -4,9 +4,9 @@ use plethora_core::tree::LabelTree;
 use plethora_core::{SparseMatrix, SparseRow};
 use rayon::prelude::*;
 
-use crate::beam::{BeamSearch, DOCUMENTS_PER_SEARCH, FeatureTable, Visit, roots};
-use crate::config::Loss;
-use crate::tree_weights::OwnedTreeWeights;
+use crate::trees::beam::{BeamSearch, DOCUMENTS_PER_SEARCH, FeatureTable, Visit, roots};
+use crate::trees::config::Loss;
+use crate::trees::tree_weights::OwnedTreeWeights;
 
 /// Sends training documents down the tree as it grows. A classifier that has seen the documents
 /// that will reach it by mistake tells them apart; one that has not must trust the path.

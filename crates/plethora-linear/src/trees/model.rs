@@ -4,25 +4,18 @@ use std::path::{Path, PathBuf};
 
 use plethora_core::artifact::{ModelReader, WorkFolder};
 use plethora_core::{Error, LabelId, Result, ScoredLabel, SparseMatrix, SparseRow};
+use plethora_system::RankOptions;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::beam::{BeamSearch, DOCUMENTS_PER_SEARCH, FeatureTable, Reached};
-use crate::config::LinearConfig;
-use crate::tree_file::TreeFile;
+use crate::ranking::{by_rank, keep_best};
+use crate::trees::beam::{BeamSearch, DOCUMENTS_PER_SEARCH, FeatureTable, Reached};
+use crate::trees::config::LinearConfig;
+use crate::trees::tree_file::TreeFile;
 
 /// Labels of each tree that take part in the average of several trees, where no more are asked for:
 /// a constant, so that a ranking of five is the start of a ranking of ten.
 pub(crate) const CANDIDATES_PER_TREE: usize = 200;
-
-/// How to rank.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RankOptions {
-    /// Labels a document.
-    pub top_k: usize,
-    /// Nodes kept a level; the model's own where absent.
-    pub beam: Option<usize>,
-}
 
 /// A linear model, its weights mapped from disk.
 #[derive(Debug)]
@@ -204,27 +197,6 @@ fn open_tree(path: &Path, num_features: usize, num_labels: usize) -> Result<Tree
     Ok(tree)
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "the signature that sorting asks for"
-)]
-/// Higher scores first; equal ones by label.
-pub(crate) fn by_rank(left: &ScoredLabel, right: &ScoredLabel) -> std::cmp::Ordering {
-    right
-        .score
-        .total_cmp(&left.score)
-        .then(left.label.cmp(&right.label))
-}
-
-pub(crate) fn keep_best(scored: &mut Vec<ScoredLabel>, limit: usize) {
-    if limit == 0 {
-        scored.clear();
-    } else if scored.len() > limit {
-        scored.select_nth_unstable_by(limit - 1, by_rank);
-        scored.truncate(limit);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use half::bf16;
@@ -234,7 +206,7 @@ mod tests {
     use rand::RngExt;
 
     use super::*;
-    use crate::LinearTrainer;
+    use crate::trees::LinearTrainer;
 
     const NUM_FEATURES: usize = 120;
     const NUM_LABELS: usize = 40;
@@ -353,7 +325,7 @@ mod tests {
     fn every_system_learns_what_the_labels_are() {
         let (test, truth) = documents(3, 200);
         for system in ["wide-tree", "parabel", "bonsai", "one-vs-all"] {
-            for loss in [crate::Loss::SquaredHinge, crate::Loss::Log] {
+            for loss in [crate::trees::Loss::SquaredHinge, crate::trees::Loss::Log] {
                 let mut config = config(system);
                 config.solver.loss = loss;
                 let (model, _files) = trained(&config);

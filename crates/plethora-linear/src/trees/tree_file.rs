@@ -6,8 +6,8 @@ use plethora_core::artifact::{ArrayFileWriter, ArrayId, Dtype, MappedArray, Mapp
 use plethora_core::tree::LabelTree;
 use plethora_core::{Error, LabelId, Result};
 
-use crate::chunk::Chunk;
-use crate::tree_weights::TreeWeights;
+use crate::trees::chunk::Chunk;
+use crate::trees::tree_weights::TreeWeights;
 
 /// Streams the nodes of a tree to disk as they are trained.
 pub(crate) struct TreeFileWriter {

@@ -1,4 +1,4 @@
-//! Training a whole linear system: label features, trees, classifiers, one file a tree.
+//! Training a whole linear system: label features, trees, classifiers, one file per tree.
 
 use std::time::Instant;
 
@@ -8,11 +8,11 @@ use plethora_core::tree::{add_label_text, build, label_features};
 use plethora_core::{IndexRows, Progress, Result, SeedStream, SparseMatrix};
 use serde::Serialize;
 
-use crate::config::LinearConfig;
 use crate::fingerprint::fingerprint;
-use crate::model::tree_file_name;
-use crate::train_tree::TreeTraining;
-use crate::tree_file::TreeFileWriter;
+use crate::trees::config::LinearConfig;
+use crate::trees::model::tree_file_name;
+use crate::trees::train_tree::TreeTraining;
+use crate::trees::tree_file::TreeFileWriter;
 
 /// What a linear system learns from, and how.
 #[derive(Clone, Copy)]
