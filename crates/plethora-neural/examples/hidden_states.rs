@@ -5,7 +5,8 @@
 use std::error::Error;
 use std::path::Path;
 
-use plethora_neural::{Device, write_encoder_values};
+use plethora_neural::write_encoder_values;
+use plethora_system::Device;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

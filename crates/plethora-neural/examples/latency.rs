@@ -1,4 +1,4 @@
-//! How long a model takes to rank a batch: `latency MODEL DTYPE BATCH THREADS < TEXT`.
+//! How long a model of pieces takes to rank a batch: `latency MODEL DTYPE BATCH THREADS < TEXT`.
 //!
 //! Prints the median as JSON. `bench/encoder_latency.py` runs it beside other programs.
 
@@ -8,10 +8,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use plethora_core::artifact::{ModelDetails, ModelReader};
-use plethora_neural::train::Precision;
-use plethora_neural::{
-    CONFIG_FILE, Device, NeuralConfig, NeuralModel, RankOptions, set_num_threads,
-};
+use plethora_neural::pretrained::PieceModel;
+use plethora_neural::set_num_threads;
+use plethora_system::{Compute, Device, RankOptions};
 
 const TIME: Duration = Duration::from_secs(6);
 
@@ -22,31 +21,28 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("usage: latency MODEL DTYPE BATCH THREADS < TEXT".into());
     };
     set_num_threads(threads.parse()?);
-    let precision = match dtype.as_str() {
-        "f32" => Precision::F32,
-        "bf16" => Precision::Bf16,
-        _ => Precision::Auto,
+    let compute = Compute {
+        device: Device::Cpu,
+        precision: dtype.parse()?,
     };
     let mut text = String::new();
     stdin().read_to_string(&mut text)?;
     let texts = vec![text; batch.parse()?];
     let folder = ModelReader::open(Path::new(model))?;
     let details = ModelDetails::of(&folder)?;
-    let config: NeuralConfig = folder.read_json(CONFIG_FILE)?;
-    let num_labels = details.num_labels as usize;
-    let model = NeuralModel::open(&folder, config, num_labels, Device::Cpu, precision)?;
+    let model = PieceModel::open(&folder, details.num_labels as usize, compute)?;
     let options = RankOptions {
         top_k: 10,
         beam: None,
     };
     for _ in 0..2 {
-        model.rank(&texts, options)?;
+        model.rank_texts(&texts, options)?;
     }
     let mut times = Vec::new();
     let started = Instant::now();
     while started.elapsed() < TIME || times.len() < 3 {
         let one = Instant::now();
-        model.rank(&texts, options)?;
+        model.rank_texts(&texts, options)?;
         times.push(one.elapsed().as_secs_f64() * 1000.0);
     }
     times.sort_by(f64::total_cmp);

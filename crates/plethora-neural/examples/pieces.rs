@@ -6,7 +6,7 @@
 use std::io::{self, BufRead, BufWriter, Write};
 use std::path::Path;
 
-use plethora_neural::Pieces;
+use plethora_neural::pretrained::Pieces;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -1,79 +1,42 @@
 //! Where tensors live: chosen once by the program, then passed to everything as a value.
 
-use std::fmt;
-use std::str::FromStr;
 use std::sync::OnceLock;
+
+use plethora_system::Device;
 
 use crate::{Error, Result};
 
-/// A device by its name: `cpu`, `cuda` (the first GPU) or `cuda:N`.
+/// The device as libtorch knows it, after making sure that it can be used.
 ///
 /// ```
-/// use plethora_neural::Device;
+/// use plethora_neural::open_device;
+/// use plethora_system::Device;
 ///
-/// let device: Device = "cpu".parse()?;
-/// let ones = tch::Tensor::ones([2], (tch::Kind::Float, device.open()?));
+/// let ones = tch::Tensor::ones([2], (tch::Kind::Float, open_device(Device::Cpu)?));
 /// assert_eq!(ones.double_value(&[0]), 1.0);
 /// # Ok::<(), plethora_neural::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Device {
-    /// The processor.
-    #[default]
-    Cpu,
-    /// The GPU with this index.
-    Cuda(usize),
-}
-
-impl Device {
-    /// The device as libtorch knows it, after making sure that it can be used.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoCudaLibrary`] where only the CPU part of libtorch is installed;
-    /// [`Error::NoCudaDevice`] where the machine has no such GPU.
-    pub fn open(self) -> Result<tch::Device> {
-        let Self::Cuda(index) = self else {
-            return Ok(tch::Device::Cpu);
-        };
-        load_cuda().map_err(|reason| Error::NoCudaLibrary {
-            device: self.to_string(),
-            reason,
-        })?;
-        let num_devices = usize::try_from(tch::Cuda::device_count()).unwrap_or(0);
-        if index < num_devices {
-            Ok(tch::Device::Cuda(index))
-        } else {
-            Err(Error::NoCudaDevice {
-                device: self.to_string(),
-                num_devices,
-            })
-        }
-    }
-}
-
-impl FromStr for Device {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        let unknown = || Error::UnknownDevice(name.to_owned());
-        match name.split_once(':') {
-            None if name == "cpu" => Ok(Self::Cpu),
-            None if name == "cuda" => Ok(Self::Cuda(0)),
-            Some(("cuda", index)) if index.bytes().all(|byte| byte.is_ascii_digit()) => {
-                index.parse().map(Self::Cuda).map_err(|_| unknown())
-            }
-            _ => Err(unknown()),
-        }
-    }
-}
-
-impl fmt::Display for Device {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Cpu => formatter.write_str("cpu"),
-            Self::Cuda(index) => write!(formatter, "cuda:{index}"),
-        }
+///
+/// # Errors
+///
+/// [`Error::NoCudaLibrary`] where only the CPU part of libtorch is installed;
+/// [`Error::NoCudaDevice`] where the machine has no such GPU.
+pub fn open_device(device: Device) -> Result<tch::Device> {
+    let Device::Cuda(index) = device else {
+        return Ok(tch::Device::Cpu);
+    };
+    load_cuda().map_err(|reason| Error::NoCudaLibrary {
+        device: device.to_string(),
+        reason,
+    })?;
+    let num_devices = usize::try_from(tch::Cuda::device_count()).unwrap_or(0);
+    if index < num_devices {
+        Ok(tch::Device::Cuda(index))
+    } else {
+        Err(Error::NoCudaDevice {
+            device: device.to_string(),
+            num_devices,
+        })
     }
 }
 
@@ -115,7 +78,7 @@ mod tests {
 
     #[test]
     fn product_on_the_processor_equals_hand_values() {
-        let device = Device::Cpu.open().unwrap();
+        let device = open_device(Device::Cpu).unwrap();
         product_equals_hand_values(device);
     }
 
@@ -130,7 +93,7 @@ mod tests {
     /// On a machine without CUDA the error, on one with it the product.
     #[test]
     fn gpu_works_or_says_what_is_missing() {
-        match Device::Cuda(0).open() {
+        match open_device(Device::Cuda(0)) {
             Ok(device) => product_equals_hand_values(device),
             Err(error) => {
                 let message = error.to_string();
@@ -145,27 +108,6 @@ mod tests {
 
     #[test]
     fn gpu_beyond_the_last_is_an_error() {
-        assert!(Device::Cuda(1000).open().is_err());
-    }
-
-    #[test]
-    fn names_are_read_and_shown() {
-        for (name, device, shown) in [
-            ("cpu", Device::Cpu, "cpu"),
-            ("cuda", Device::Cuda(0), "cuda:0"),
-            ("cuda:3", Device::Cuda(3), "cuda:3"),
-        ] {
-            assert_eq!(name.parse::<Device>().unwrap(), device);
-            assert_eq!(device.to_string(), shown);
-        }
-        for name in [
-            "", "gpu", "CPU", "cpu:0", "cuda:", "cuda:-1", "cuda:+1", "cuda:x", "cuda:1:2",
-        ] {
-            let error = name.parse::<Device>().unwrap_err().to_string();
-            assert!(
-                error.starts_with(&format!("device {name:?} is unknown")),
-                "{error}"
-            );
-        }
+        assert!(open_device(Device::Cuda(1000)).is_err());
     }
 }

@@ -7,9 +7,6 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The name of a device is not one.
-    #[error("device {0:?} is unknown; use cpu, cuda or cuda:N with N counted from 0")]
-    UnknownDevice(String),
     /// A GPU was asked for, but the CUDA part of libtorch is not there.
     #[error(
         "{device}: libtorch_cuda.so cannot be opened ({reason}); install torch 2.11 with CUDA and \
@@ -74,7 +71,7 @@ impl From<Error> for plethora_core::Error {
     fn from(error: Error) -> Self {
         match error {
             Error::Core(error) => error,
-            Error::UnknownDevice(_) | Error::NoCudaLibrary { .. } | Error::NoCudaDevice { .. } => {
+            Error::NoCudaLibrary { .. } | Error::NoCudaDevice { .. } => {
                 Self::config("device", error.to_string())
             }
             other => Self::Compute(other.to_string()),

@@ -2,64 +2,44 @@
 //! build without it.
 //!
 //! `cargo xtask setup` gets the CPU libraries that this crate links to. The same program uses a GPU
-//! when `LD_LIBRARY_PATH` leads to a CUDA build of the same version, see [`Device`].
+//! when `LD_LIBRARY_PATH` leads to a CUDA build of the same version, see [`open_device`].
 
-mod adaptive_config;
 mod batch;
-mod clustered_attention_config;
-mod config;
+mod checks;
+mod clusters_config;
 mod device;
-mod encoder;
 mod error;
-#[cfg(test)]
-mod golden;
 mod guard;
 mod head;
-mod memory_need;
-mod network_head;
+mod instructions;
 pub mod parameters;
-mod piece_batch;
-mod piece_config;
-mod piece_memory;
-mod piece_network;
-mod pieces;
 mod precision;
-mod recipe;
+pub mod pretrained;
+mod setting;
 mod start;
 mod systems;
 mod threads;
 pub mod train;
+mod transfer;
 mod transformer;
-mod treader;
-mod word_config;
-mod word_network;
+pub mod treader;
+pub mod words;
 
-pub use adaptive_config::{AdaptiveConfig, Projection, Roots, TailLoss};
-pub use clustered_attention_config::{ClusteredAttentionConfig, DiscriminatorConfig, LabelContext};
-pub use config::NeuralConfig;
-pub use device::Device;
+use plethora_system::Family;
+
+pub use clusters_config::ClustersConfig;
+pub use device::open_device;
 pub use error::{Error, Result};
 pub use head::{Activation, Negatives};
-pub use piece_config::{ClustersConfig, DocumentConfig, HeadForm, PieceConfig, PieceHeadConfig};
-pub use pieces::{
-    PieceCorpusBuilder, PieceRows, Pieces, TOKENIZER_FILE, hub_cache, resolve_encoder,
-};
-pub use recipe::{PRESETS, RECIPES, recipe};
+pub use instructions::limit_instructions;
+pub use setting::Setting;
 pub use systems::{
-    CONFIG_FILE, Choices, METRICS_FILE, NeighbourVotes, NeuralModel, NeuralParts, NeuralSet,
-    NeuralSetBuilder, NeuralTrainer, RankOptions, ReaderExplanation, Sequences, SpanWeights,
-    TextReader, ValidationDocuments, check_encoder,
+    ReadsTexts, TextSet, TextSetBuilder, ValidationDocuments, VectorStart, VectorsConfig,
 };
 pub use threads::set_num_threads;
 #[doc(hidden)]
 pub use transformer::write_encoder_values;
 pub use transformer::{Architecture, ArchitectureKind, DocumentPiece, Pooling, TransformerConfig};
-pub use treader::{
-    Interaction, Look, MaskSide, NeighbourVectors, NeighboursConfig, OutputKind, PoolingKind,
-    ReadingConfig, Residual, TReaderConfig, TReaderForm, TReaderHeadConfig, TeacherConfig,
-    TeacherTokens,
-};
-pub use word_config::{
-    AllLabelsConfig, AttentionConfig, BiLstmConfig, CnnConfig, EncoderConfig, HeadConfig,
-    PltConfig, VectorStart, VectorsConfig, WordConfig,
-};
+
+/// The families of this crate.
+pub static FAMILIES: [&dyn Family; 3] = [&words::Words, &pretrained::Pretrained, &treader::TReader];

@@ -1,8 +1,7 @@
 //! The numbers that are computed with.
 
+use plethora_system::Precision;
 use tch::{Device, Kind};
-
-use crate::train::Precision;
 
 /// The numbers a device trains with.
 pub(crate) fn compute_kind(precision: Precision, device: Device) -> Kind {

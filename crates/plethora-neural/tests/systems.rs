@@ -1,18 +1,17 @@
-//! Whole systems on a small catalogue: training, ranking, saving, going on.
+//! Whole systems on a small catalogue: training, ranking, saving, resuming.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "systems/lightattention.rs"]
 mod lightattention;
 
-use plethora_core::artifact::{ModelReader, ModelWriter, WorkFolder};
-use plethora_core::corpus::catalogue::{Catalogue, CatalogueConfig};
+use plethora_catalogue::{Catalogue, CatalogueConfig};
+use plethora_core::artifact::{CONFIG_FILE, ModelReader, ModelWriter, WorkFolder};
 use plethora_core::corpus::{Content, Document};
 use plethora_core::{LabelId, NoProgress, ScoredLabel, SparseVector};
-use plethora_neural::train::Precision;
-use plethora_neural::{
-    Device, NeuralConfig, NeuralModel, NeuralParts, NeuralSet, NeuralSetBuilder, NeuralTrainer,
-    RankOptions, WordConfig,
+use plethora_neural::words::{
+    OpenWordConfig, WordConfig, WordModel, WordReader, WordSet, WordSetBuilder, WordTrainer, Words,
 };
+use plethora_system::{Device, Family as _, RankOptions, Ranker as _};
 use tempfile::TempDir;
 
 const OPTIONS: RankOptions = RankOptions {
@@ -38,7 +37,7 @@ fn documents() -> Vec<Document> {
 
 /// A system made small enough for a test.
 fn small(system: &str) -> WordConfig {
-    let config = WordConfig::of_system(system).unwrap();
+    let config = OpenWordConfig::of_system(system).unwrap();
     let mut table = toml::Value::try_from(&config).unwrap();
     let mut set = |path: &str, value: toml::Value| {
         let mut place = &mut table;
@@ -79,24 +78,24 @@ fn small(system: &str) -> WordConfig {
     config
 }
 
-fn set(config: &WordConfig) -> NeuralSet {
-    let config = &NeuralConfig::Words(config.clone());
-    let mut builder = NeuralSetBuilder::new(config, None).unwrap();
+fn set(config: &WordConfig) -> WordSet {
+    let mut builder = WordSetBuilder::new(WordReader::new(config).unwrap());
     for document in documents() {
         builder.add(document).unwrap();
     }
     builder.finish(&[]).unwrap()
 }
 
-fn train(set: &NeuralSet, config: &WordConfig, folder: &TempDir) -> (NeuralModel, WorkFolder) {
-    let trainer = NeuralTrainer {
+fn train(set: &WordSet, config: &WordConfig, folder: &TempDir) -> (WordModel, WorkFolder) {
+    let trainer = WordTrainer {
         set,
         valid: None,
-        config: &NeuralConfig::Words(config.clone()),
+        config,
         device: Device::Cpu,
     };
     let target = folder.path().join("model");
-    let work = WorkFolder::open(&target, &trainer.fingerprint().unwrap(), true).unwrap();
+    let fingerprint = set.fingerprint(config, None).unwrap();
+    let work = WorkFolder::open(&target, &fingerprint, true).unwrap();
     (trainer.run(&work, &NoProgress).unwrap(), work)
 }
 
@@ -141,14 +140,9 @@ fn trains_ranks_and_comes_back(system: &str) {
     assert_close(&alone, &rankings);
 
     let target = folder.path().join("model");
-    let parts = NeuralParts {
-        space: &set.space,
-        text_fields: &[],
-        num_documents: set.sequences.num_rows() as u64,
-        evaluation: None,
-    };
     let writer = ModelWriter::create(&target, false).unwrap();
-    parts.save(&model, &work, writer).unwrap();
+    model.save(&work, &writer).unwrap();
+    writer.finish(system, serde_json::json!({})).unwrap();
     let reader = ModelReader::open(&target).unwrap();
     assert!(reader.contains("metrics.jsonl"));
     if system == "attentionxml-plt" {
@@ -159,16 +153,11 @@ fn trains_ranks_and_comes_back(system: &str) {
         // A level starts from the one above, and leaves that as it is.
         assert_ne!(words_of(0), words_of(1));
     }
-    let config = NeuralConfig::Words(config);
-    let opened = NeuralModel::open(
-        &reader,
-        config,
-        set.space.len(),
-        Device::Cpu,
-        Precision::Auto,
-    )
-    .unwrap();
+    assert_eq!(reader.read_json::<WordConfig>(CONFIG_FILE).unwrap(), config);
+    let opened = WordModel::open(&reader, config, set.space.len(), Device::Cpu).unwrap();
     assert_eq!(opened.rank(&texts(), OPTIONS).unwrap(), rankings);
+    let num_parameters = Words.num_parameters(&reader).unwrap();
+    assert_eq!(num_parameters, Some(opened.num_parameters()));
 
     let text = "Roman coins and harbours";
     let attention = opened.attention(text, LabelId(0)).unwrap();
@@ -177,6 +166,13 @@ fn trains_ranks_and_comes_back(system: &str) {
         assert_eq!(&text[weights[1].0.clone()], "coins");
         let sum: f32 = weights.iter().map(|(_, weight)| weight).sum();
         assert!((sum - 1.0).abs() < 1e-4);
+    }
+    match opened.explain(text, LabelId(0)) {
+        Ok(found) => assert_eq!(&text[found.spans[1].start..found.spans[1].end], "coins"),
+        Err(error) => assert_eq!(
+            error.to_string(),
+            format!("{system} cannot be explained yet")
+        ),
     }
 }
 
@@ -210,7 +206,7 @@ fn equal_seeds_give_equal_models_and_finished_levels_are_not_trained_again() {
     let config = small("attentionxml-plt");
     let set = set(&config);
     let folder = TempDir::new().unwrap();
-    let rank = |model: &NeuralModel| model.rank(&texts(), OPTIONS).unwrap();
+    let rank = |model: &WordModel| model.rank(&texts(), OPTIONS).unwrap();
     let (first, work) = train(&set, &config, &folder);
     drop(work);
     let (again, _) = train(&set, &config, &folder);
@@ -243,7 +239,7 @@ fn without_validation_documents_training_goes_to_its_end() {
 #[test]
 fn documents_with_features_alone_are_refused() {
     let config = small("attentionxml");
-    let mut builder = NeuralSetBuilder::new(&NeuralConfig::Words(config), None).unwrap();
+    let mut builder = WordSetBuilder::new(WordReader::new(&config).unwrap());
     let mut document = documents().remove(0);
     document.content = Content::Features(SparseVector {
         columns: vec![1],

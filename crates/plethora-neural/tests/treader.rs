@@ -1,23 +1,21 @@
-//! TReaderXML on a small catalogue: training, ranking, saving, going on, and what its teacher may know.
+//! TReaderXML on a small catalogue: training, ranking, saving, resuming, and what its teacher may know.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use plethora_catalogue::{Catalogue, CatalogueConfig};
 use plethora_core::artifact::{ModelReader, ModelWriter, WorkFolder};
-use plethora_core::corpus::catalogue::{Catalogue, CatalogueConfig};
 use plethora_core::corpus::{Content, Document, Label};
-use plethora_core::{LabelId, NoProgress, Progress, ScoredLabel};
-use plethora_neural::train::Precision;
-use plethora_neural::{
-    Device, NeighbourVectors, NeuralConfig, NeuralModel, NeuralParts, NeuralSet, NeuralSetBuilder,
-    NeuralTrainer, RankOptions, TReaderConfig, TReaderForm, TeacherTokens,
+use plethora_core::{NoProgress, Progress, ScoredLabel};
+use plethora_neural::treader::{
+    NeighbourVectors, TReader, TReaderConfig, TReaderForm, TReaderModel, TReaderReader, TReaderSet,
+    TReaderSetBuilder, TReaderTrainer, TeacherTokens,
 };
+use plethora_system::{Device, Family as _, Ranker as _};
 use tempfile::TempDir;
 
-const OPTIONS: RankOptions = RankOptions {
-    top_k: 5,
-    beam: None,
-};
+/// Labels per document.
+const TOP_K: usize = 5;
 
 fn catalogue(num_documents: u64) -> (Vec<Document>, Vec<Label>) {
     let catalogue = Catalogue::new(CatalogueConfig {
@@ -48,27 +46,25 @@ fn small() -> TReaderConfig {
     config
 }
 
-fn set_of(config: &TReaderConfig, documents: &[Document], labels: &[Label]) -> NeuralSet {
-    let config = NeuralConfig::TReader(config.clone());
-    let mut builder = NeuralSetBuilder::new(&config, None).unwrap();
+fn set_of(config: &TReaderConfig, documents: &[Document], labels: &[Label]) -> TReaderSet {
+    let mut builder = TReaderSetBuilder::new(TReaderReader::new(config).unwrap());
     for document in documents {
         builder.add(document.clone()).unwrap();
     }
     builder.finish(labels).unwrap()
 }
 
-/// Trains on the documents of a set, or goes on with what the folder has.
+/// Trains on the documents of a set, or resumes what the folder has.
 fn train_with(
-    set: &NeuralSet,
+    set: &TReaderSet,
     config: &TReaderConfig,
     folder: &TempDir,
     progress: &dyn Progress,
-) -> (plethora_neural::Result<NeuralModel>, WorkFolder) {
-    let config = NeuralConfig::TReader(config.clone());
-    let trainer = NeuralTrainer {
+) -> (plethora_neural::Result<TReaderModel>, WorkFolder) {
+    let trainer = TReaderTrainer {
         set,
         valid: None,
-        config: &config,
+        config,
         device: Device::Cpu,
     };
     let target = folder.path().join("model");
@@ -76,7 +72,7 @@ fn train_with(
     (trainer.run(&work, progress), work)
 }
 
-fn train(set: &NeuralSet, config: &TReaderConfig, folder: &TempDir) -> (NeuralModel, WorkFolder) {
+fn train(set: &TReaderSet, config: &TReaderConfig, folder: &TempDir) -> (TReaderModel, WorkFolder) {
     let (model, work) = train_with(set, config, folder, &NoProgress);
     (model.unwrap(), work)
 }
@@ -105,7 +101,7 @@ fn trains_ranks_and_comes_back(config: &TReaderConfig) {
     let folder = TempDir::new().unwrap();
     let (model, work) = train(&set, config, &folder);
     let texts = texts(&documents);
-    let rankings = model.rank(&texts, OPTIONS).unwrap();
+    let rankings = model.rank(&texts, TOP_K).unwrap();
     for ranking in &rankings {
         assert_eq!(ranking.len(), 5);
         assert!(ranking.is_sorted_by(|left, right| left.score >= right.score));
@@ -113,36 +109,31 @@ fn trains_ranks_and_comes_back(config: &TReaderConfig) {
     }
     let alone: Vec<Vec<ScoredLabel>> = texts
         .iter()
-        .map(|text| model.rank(&[text], OPTIONS).unwrap().remove(0))
+        .map(|text| model.rank(&[text], TOP_K).unwrap().remove(0))
         .collect();
     assert_close(&alone, &rankings);
 
     let target = folder.path().join("model");
-    let parts = NeuralParts {
-        space: &set.space,
-        text_fields: &[],
-        num_documents: set.sequences.num_rows() as u64,
-        evaluation: None,
-    };
     let writer = ModelWriter::create(&target, false).unwrap();
-    parts.save(&model, &work, writer).unwrap();
+    model.save(&work, &writer).unwrap();
+    writer.finish("treaderxml", serde_json::json!({})).unwrap();
     work.remove().unwrap();
     let reader = ModelReader::open(&target).unwrap();
-    let opened = NeuralModel::open(
-        &reader,
-        NeuralConfig::TReader(config.clone()),
-        set.space.len(),
-        Device::Cpu,
-        Precision::Auto,
-    )
-    .unwrap();
-    assert_eq!(opened.rank(&texts, OPTIONS).unwrap(), rankings);
+    let opened = TReaderModel::open(&reader, config.clone(), set.space.len(), Device::Cpu).unwrap();
+    let num_parameters = TReader.num_parameters(&reader).unwrap();
+    assert_eq!(num_parameters, Some(opened.num_parameters()));
+    assert_eq!(opened.rank(&texts, TOP_K).unwrap(), rankings);
     let best = rankings[0][0];
-    let found = opened.explain_by_votes(&texts[0], best.label).unwrap();
-    assert_eq!(found.is_some(), config.teacher.used);
-    if let Some(found) = found {
-        assert!((found.score - best.score).abs() < 1e-5);
-        assert_eq!(found.network_score.is_some(), config.teacher.mixed);
+    match opened.explain(&texts[0], best.label) {
+        Ok(found) => {
+            assert!(config.teacher.used && !found.neighbours.is_empty());
+            assert!((found.score - best.score).abs() < 1e-5);
+            assert_eq!(found.network_score.is_some(), config.teacher.mixed);
+        }
+        Err(error) => {
+            assert!(!config.teacher.used);
+            assert_eq!(error.to_string(), "treaderxml cannot be explained yet");
+        }
     }
 }
 
@@ -199,7 +190,7 @@ fn a_run_that_is_gone_on_with_ends_as_one_that_was_not_interrupted() {
     let set = set_of(&config, &documents, &labels);
     let texts = texts(&documents);
     let (whole, _) = train(&set, &config, &TempDir::new().unwrap());
-    let expected = whole.rank(&texts, OPTIONS).unwrap();
+    let expected = whole.rank(&texts, TOP_K).unwrap();
     // While neighbours are looked for, then in the midst of training.
     for signs in [1, 7] {
         let folder = TempDir::new().unwrap();
@@ -209,7 +200,7 @@ fn a_run_that_is_gone_on_with_ends_as_one_that_was_not_interrupted() {
         assert_eq!(message, "interrupted");
         drop(work);
         let (resumed, _) = train(&set, &config, &folder);
-        assert_eq!(resumed.rank(&texts, OPTIONS).unwrap(), expected);
+        assert_eq!(resumed.rank(&texts, TOP_K).unwrap(), expected);
     }
 }
 
@@ -222,19 +213,18 @@ fn documents_held_back_for_validation_are_not_in_the_index() {
     let set = set_of(&config, &documents, &labels);
     let folder = TempDir::new().unwrap();
     let (model, _) = train(&set, &config, &folder);
-    let found = model.explain_by_votes("a", LabelId(0)).unwrap();
-    let count = found.unwrap().votes.documents.len();
-    let total = set.sequences.num_rows();
+    let count = model.num_known_documents();
+    let total = set.texts.sequences.num_rows();
     assert_eq!(count, total - (total as f64 * 0.2) as usize);
 }
 
 /// Share of the five best labels that are true.
-fn precision(model: &NeuralModel, set: &NeuralSet, documents: &[Document]) -> f64 {
+fn precision(model: &TReaderModel, set: &TReaderSet, documents: &[Document]) -> f64 {
     let texts: Vec<&str> = documents
         .iter()
         .map(|document| document.text().unwrap())
         .collect();
-    let rankings = model.rank(&texts, OPTIONS).unwrap();
+    let rankings = model.rank(&texts, TOP_K).unwrap();
     let mut hits = 0;
     for (ranking, document) in rankings.iter().zip(documents) {
         let is_true = |one: &&ScoredLabel| {

@@ -1,4 +1,4 @@
-//! LightXML's head: a generator recalls clusters of labels, a discriminator ranks the labels in them,
+//! The head of Jiang et al. 2021: a generator recalls clusters of labels, a discriminator ranks the labels in them,
 //! and both learn at once from the document's vector.
 //!
 //! With document vector e the generator is sigmoid(W e + b), one number a cluster, and the
@@ -6,17 +6,18 @@
 //! identity (the paper's sigmoid is an option) and labels have no bias of their own. A label's score
 //! is the product of its own number and its cluster's.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tch::{Device, Kind, Tensor};
 
-use super::LabelFacts;
 use super::candidates::Recalled;
 use super::clusters::Clusters;
 use super::discriminator::Discriminator;
 use super::vector_input::{LabelPlaces, Ranked, VectorInput, send_back};
+use super::{HeadStep, LabelFacts, LabelHead};
 use crate::parameters::{DenseParametersBuilder, ParameterId};
 use crate::start::Start;
-use crate::train::{Learnt, LossScale, StepPart};
+use crate::train::{Learnt, LossScale};
 
 /// Clusters of labels, and the labels in the best of them.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,7 +31,7 @@ pub(crate) struct ClusteredConfig {
 }
 
 /// What the narrow document vector goes through.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Activation {
     /// Nothing, as in the paper's program.
@@ -43,7 +44,7 @@ pub enum Activation {
 }
 
 impl Activation {
-    pub(super) fn apply(self, values: Tensor) -> Tensor {
+    pub(crate) fn apply(self, values: Tensor) -> Tensor {
         match self {
             Self::None => values,
             Self::Sigmoid => values.sigmoid(),
@@ -53,7 +54,7 @@ impl Activation {
 }
 
 /// When the negatives of a document are chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Negatives {
     /// At each step, by clusters that are still learnt.
@@ -134,17 +135,36 @@ impl Clustered {
         (head, rows)
     }
 
-    /// Adds the gradients of `step.scale` times the loss, and sends those of the vector back through
-    /// the encoder. The loss is that of clusters and that of candidates, each summed or averaged by
-    /// `scale`, and averaged over documents.
-    pub(crate) fn learn(
-        &self,
-        input: &VectorInput<'_>,
-        targets: &LabelPlaces,
-        step: &StepPart<'_>,
-        scale: LossScale,
-        phase: Phase,
-    ) -> Learnt {
+    /// Scores of clusters, or of labels without a discriminator, before the sigmoid.
+    ///
+    /// # Shapes
+    /// Gives documents x clusters.
+    fn logits(&self, input: &VectorInput<'_>) -> Tensor {
+        let dense = &input.parameters.dense;
+        let (weights, bias) = (dense.computed(self.weights), dense.computed(self.bias));
+        input.vector.linear(weights, Some(bias))
+    }
+
+    /// What the generator says, beside the truth.
+    fn recalled(&self, logits: &Tensor, targets: &LabelPlaces) -> Recalled {
+        match &self.discriminator {
+            Some(discriminator) => discriminator.choice().recalled(logits, targets),
+            None => Recalled::new(logits, targets, targets.labels()),
+        }
+    }
+}
+
+impl LabelHead<VectorInput<'_>> for Clustered {
+    /// The loss is that of clusters and that of candidates, each summed or averaged by the step's loss
+    /// scale, and averaged over documents.
+    fn learn(&self, input: &VectorInput<'_>, step: &HeadStep<'_>) -> Learnt {
+        let HeadStep {
+            targets,
+            part,
+            loss: scale,
+            phase,
+            ..
+        } = *step;
         let logits = match phase {
             Phase::Rank => tch::no_grad(|| self.logits(input)),
             Phase::Joint | Phase::Recall => self.logits(input),
@@ -161,7 +181,7 @@ impl Clustered {
             };
             let share = 1.0 / (targets.num_documents() as i64 * per_document) as f64;
             loss += recalled.loss() * share;
-            let gradient = (&recalled.probabilities - &recalled.truth) * (share * step.scale);
+            let gradient = (&recalled.probabilities - &recalled.truth) * (share * part.scale);
             back.push((logits, gradient));
         }
         if let Some(discriminator) = &self.discriminator
@@ -170,7 +190,7 @@ impl Clustered {
             let hidden = discriminator.hidden(input, phase);
             let ranked = tch::no_grad(|| {
                 let candidates = discriminator.choice().choose(&recalled, targets, scale);
-                discriminator.learn(input, &hidden.detach(), &candidates, targets, step.scale)
+                discriminator.learn(input, &hidden.detach(), &candidates, targets, part.scale)
             });
             loss += ranked.loss;
             back.push((hidden, ranked.gradient));
@@ -180,11 +200,7 @@ impl Clustered {
         Learnt { loss, rows }
     }
 
-    /// The best `keep` labels in the best `beam` clusters of each document.
-    ///
-    /// # Shapes
-    /// Gives documents x `keep`, or x labels where these are fewer.
-    pub(crate) fn rank(&self, input: &VectorInput<'_>, beam: usize, keep: usize) -> Ranked {
+    fn rank(&self, input: &VectorInput<'_>, beam: usize, keep: usize) -> Ranked {
         let _no_grad = tch::no_grad_guard();
         let keep = (keep as i64).min(self.num_labels);
         let log_scores = self.logits(input).to_kind(Kind::Float).log_sigmoid();
@@ -193,24 +209,6 @@ impl Clustered {
         } else {
             let (log_scores, labels) = log_scores.topk(keep, 1, true, true);
             Ranked { log_scores, labels }
-        }
-    }
-
-    /// Scores of clusters, or of labels without a discriminator, before the sigmoid.
-    ///
-    /// # Shapes
-    /// Gives documents x clusters.
-    fn logits(&self, input: &VectorInput<'_>) -> Tensor {
-        let dense = &input.parameters.dense;
-        let (weights, bias) = (dense.computed(self.weights), dense.computed(self.bias));
-        input.vector.linear(weights, Some(bias))
-    }
-
-    /// What the generator says, beside the truth.
-    fn recalled(&self, logits: &Tensor, targets: &LabelPlaces) -> Recalled {
-        match &self.discriminator {
-            Some(discriminator) => discriminator.choice().recalled(logits, targets),
-            None => Recalled::new(logits, targets, targets.labels()),
         }
     }
 }

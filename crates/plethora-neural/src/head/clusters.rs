@@ -33,14 +33,14 @@ impl Clusters {
         let num_clusters = num_clusters(&cluster_of_label);
         // Checked first: a damaged number must not decide how much memory is taken.
         if num_clusters > num_labels {
-            return Err(Error::Data(format!(
+            return Err(Error::data(format!(
                 "{num_labels} labels cannot fill {num_clusters} clusters"
             )));
         }
         let clusters = Self::grouped(cluster_of_label);
         let empty = clusters.labels.rows().position(<[u32]>::is_empty);
         match empty {
-            Some(empty) => Err(Error::Data(format!("cluster {empty} has no label"))),
+            Some(empty) => Err(Error::data(format!("cluster {empty} has no label"))),
             None => Ok(clusters),
         }
     }

@@ -265,7 +265,7 @@ impl ChunkPositives {
 }
 
 /// Gives a fresh leaf its gradient, in parts one below the other.
-pub(super) fn set_gradient(leaf: &Tensor, mut parts: Vec<Tensor>) {
+pub(crate) fn set_gradient(leaf: &Tensor, mut parts: Vec<Tensor>) {
     if !leaf.requires_grad() {
         return;
     }

@@ -9,11 +9,11 @@ use std::ops::Range;
 
 use tch::{Device, Kind, Tensor};
 
-use super::LabelFacts;
 use super::bottleneck::Bottleneck;
 use super::label_chunks::{chunk_limit, label_chunks};
 use super::prior::Prior;
 use super::vector_input::{LabelPlaces, Ranked, VectorInput, send_back};
+use super::{HeadStep, LabelFacts, LabelHead};
 use crate::parameters::{DenseParametersBuilder, RowTable};
 use crate::start::Start;
 use crate::train::{Learnt, LossScale, MomentumRule, StepPart};
@@ -142,18 +142,7 @@ impl Exact {
     /// the gradients of `step.scale` times the loss to those of the bottleneck, and sends those of
     /// the vector back through the encoder. The loss is summed or averaged over labels by `scale`,
     /// and averaged over documents; labels themselves learn from the sum always, as their steps are
-    /// not scaled by their gradients' size.
-    pub(crate) fn learn(
-        &self,
-        input: &VectorInput<'_>,
-        targets: &LabelPlaces,
-        step: &StepPart<'_>,
-        scale: LossScale,
-    ) -> Learnt {
-        self.learn_with(input, targets, step, scale, None)
-    }
-
-    /// As [`learn`](Self::learn), of scores that a prior has raised, whose values learn too.
+    /// not scaled by their gradients' size. A prior raises scores, and its values learn too.
     pub(crate) fn learn_with(
         &self,
         input: &VectorInput<'_>,
@@ -243,15 +232,7 @@ impl Exact {
         }
     }
 
-    /// The best `keep` labels of each document.
-    ///
-    /// # Shapes
-    /// Gives documents x `keep`, or x labels where these are fewer.
-    pub(crate) fn rank(&self, input: &VectorInput<'_>, keep: usize) -> Ranked {
-        self.rank_with(input, keep, None)
-    }
-
-    /// As [`rank`](Self::rank), by scores that a prior has raised.
+    /// The best `keep` labels of each document, by scores that a prior may have raised.
     pub(crate) fn rank_with(
         &self,
         input: &VectorInput<'_>,
@@ -304,6 +285,16 @@ impl Exact {
             chunk => chunk,
         };
         label_chunks(self.num_labels, limit)
+    }
+}
+
+impl LabelHead<VectorInput<'_>> for Exact {
+    fn learn(&self, input: &VectorInput<'_>, step: &HeadStep<'_>) -> Learnt {
+        self.learn_with(input, step.targets, step.part, step.loss, None)
+    }
+
+    fn rank(&self, input: &VectorInput<'_>, _beam: usize, keep: usize) -> Ranked {
+        self.rank_with(input, keep, None)
     }
 }
 

@@ -3,7 +3,7 @@
 use tch::{Device, Kind, Tensor};
 
 use crate::parameters::Parameters;
-use crate::piece_batch;
+use crate::transfer::pinned;
 
 /// A batch between an encoder that gives a vector a document and a head.
 pub(crate) struct VectorInput<'a> {
@@ -54,7 +54,7 @@ impl LabelPlaces {
     /// The same in memory that a GPU can read by itself.
     pub(crate) fn pinned(self, device: Device) -> Self {
         Self {
-            places: piece_batch::pinned(&self.places, device),
+            places: pinned(&self.places, device),
             ..self
         }
     }

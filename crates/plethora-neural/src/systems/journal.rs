@@ -12,13 +12,13 @@ use crate::train::TrainingJournal;
 pub(crate) struct Journal<'a> {
     folder: &'a Path,
     /// Opened with the first record, for only then is it known up to where the log holds: stages
-    /// that are complete already come before the one that is gone on with.
+    /// that are complete already come before the one that is resumed.
     log: Option<TrainingLog>,
     started: Instant,
     /// Steps and epochs of the stages that are done.
     steps_before: u64,
     epochs_before: f64,
-    /// The step, over all stages, that the current one goes on from.
+    /// The step, over all stages, that the current one is resumed from.
     resumed_step: u64,
     /// Says which level a value belongs to, where there are several.
     prefix: String,
@@ -116,7 +116,7 @@ mod tests {
         }
         assert_eq!(steps(folder.path()), [10, 14, 18]);
 
-        // The first stage is complete, the second goes on from its step 5.
+        // The first stage is complete, the second is resumed from its step 5.
         let mut resumed = Journal::new(folder.path());
         resumed.resume_at(10).unwrap();
         resumed.end(10, 1.0);

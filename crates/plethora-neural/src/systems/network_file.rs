@@ -1,13 +1,22 @@
-//! The weights of a network as a file.
+//! The weights of a network as a file of a model folder.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use plethora_core::Error;
-use plethora_core::artifact::{ArrayFileWriter, Dtype, MappedArrays};
+use plethora_core::artifact::{
+    ArrayFileWriter, CONFIG_FILE, Dtype, MappedArrays, ModelReader, ModelWriter,
+};
 use tch::{Kind, Tensor};
 
 use crate::Result;
 use crate::parameters::Parameters;
+
+/// The folder that the files of a model are written to.
+pub(crate) fn folder_of(writer: &ModelWriter) -> PathBuf {
+    let mut path = writer.path(CONFIG_FILE);
+    path.pop();
+    path
+}
 
 /// Writes all parameters, by name, in 32 bits.
 pub(crate) fn save(parameters: &Parameters, path: &Path) -> Result<()> {
@@ -36,6 +45,28 @@ pub(crate) fn load(parameters: &Parameters, arrays: &MappedArrays, path: &Path) 
         tch::no_grad(|| tensor.shallow_clone().copy_(&loaded));
     }
     Ok(())
+}
+
+/// Number of values in networks' files of a model folder, which is as many as they have parameters.
+pub(crate) fn num_values(
+    folder: &ModelReader,
+    names: impl IntoIterator<Item = String>,
+) -> plethora_core::Result<u64> {
+    let mut total = 0;
+    for name in names {
+        let arrays = folder.map(&name)?;
+        for array in arrays.names() {
+            total += arrays.array::<f32>(array)?.len() as u64;
+        }
+    }
+    Ok(total)
+}
+
+/// Number of values of a network.
+pub(crate) fn num_parameters(parameters: &Parameters) -> u64 {
+    named(parameters)
+        .map(|(_, tensor)| tensor.numel() as u64)
+        .sum()
 }
 
 /// Names and values of everything that training changes.

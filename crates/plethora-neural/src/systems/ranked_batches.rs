@@ -8,75 +8,89 @@ use crate::Result;
 use crate::batch::longest_first;
 use crate::threads::{num_threads, with_threads};
 
-/// Batches a thread between two times that the work can be stopped.
+/// Batches per thread between two times that the work can be stopped.
 const BATCHES_PER_ROUND: usize = 8;
 
 /// A recurrent network reads fewer documents one by one on a processor.
 const FEWEST_TOGETHER: usize = 8;
 
+/// A view of a network that ranks documents.
+///
+/// # Safety
+/// Several threads call it at the same time, and tch marks no tensor as one that threads share.
+/// Implementations read the tensors that they borrow and write to tensors of their own batch alone.
+#[expect(unsafe_code, reason = "tch marks no tensor as one that threads share")]
+pub(crate) unsafe trait ReadsBatches {
+    /// What is said of a document.
+    type Said: Clone + Default + Send;
+
+    /// What the network says of some documents, by their numbers.
+    fn read(&self, documents: &[u32]) -> Result<Vec<Self::Said>>;
+}
+
 /// How many documents are read together.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct BatchLimits {
+pub(crate) struct BatchLimits {
     /// Places: documents x longest document.
-    pub(super) places: usize,
-    pub(super) documents: usize,
+    pub(crate) places: usize,
+    pub(crate) documents: usize,
     /// Whether the network reads word after word. On a processor such a one reads documents of one length
     /// together and others faster alone, and gains nothing from a second thread.
-    pub(super) is_recurrent: bool,
+    pub(crate) is_recurrent: bool,
 }
 
 /// Documents that are ranked in batches of similar length: one batch after the other on a GPU, side by
 /// side on a processor. There each has one thread of libtorch, whose own threads wait for each
 /// other after every operation, and most operations of one batch are short.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct RankedBatches<'a> {
-    pub(super) sequences: &'a IndexRows,
-    pub(super) device: Device,
-    pub(super) on_gpu: BatchLimits,
-    pub(super) on_cpu: BatchLimits,
+pub(crate) struct RankedBatches<'a> {
+    pub(crate) sequences: &'a IndexRows,
+    pub(crate) device: Device,
+    pub(crate) on_gpu: BatchLimits,
+    pub(crate) on_cpu: BatchLimits,
 }
 
 impl RankedBatches<'_> {
-    /// What `rank` says of each document. `after_batches` hears how many are done and may stop the
+    /// What `network` says of each document. `after_batches` hears how many are done and may stop the
     /// work.
-    pub(super) fn rank<T: Clone + Default + Send>(
+    pub(crate) fn rank<R: ReadsBatches>(
         &self,
-        rank: impl Fn(&[u32]) -> Result<Vec<T>>,
+        network: &R,
         after_batches: impl FnMut(usize) -> Result<()>,
-    ) -> Result<Vec<T>> {
+    ) -> Result<Vec<R::Said>> {
         let threads = match self.device {
             Device::Cpu => num_threads(),
             _ => 1,
         };
-        self.rank_on(threads, rank, after_batches)
+        self.rank_on(threads, network, after_batches)
     }
 
-    fn rank_on<T: Clone + Default + Send>(
+    fn rank_on<R: ReadsBatches>(
         &self,
         threads: usize,
-        rank: impl Fn(&[u32]) -> Result<Vec<T>>,
+        network: &R,
         mut after_batches: impl FnMut(usize) -> Result<()>,
-    ) -> Result<Vec<T>> {
+    ) -> Result<Vec<R::Said>> {
         let all: Vec<u32> = (0..self.sequences.num_rows() as u32).collect();
         let sorted = longest_first(&all, self.sequences);
         let batches = self.cut(&sorted, threads);
-        let rank = Reading(rank);
-        let mut said = vec![T::default(); sorted.len()];
+        let shared = Shared(network);
+        let mut said = vec![R::Said::default(); sorted.len()];
         for round in batches.chunks(threads * BATCHES_PER_ROUND) {
-            let of_batches: Vec<Vec<T>> = match round {
+            let of_batches: Vec<Vec<R::Said>> = match round {
                 [batch] if threads > 1 => {
                     vec![with_threads(self.threads_of_one(threads), || {
-                        rank.of(batch)
+                        shared.read(batch)
                     })?]
                 }
                 _ if threads > 1 => {
                     let side_by_side = round.par_iter().with_max_len(1);
                     side_by_side
-                        .map(|batch| with_threads(1, || rank.of(batch)))
+                        .map(|batch| with_threads(1, || shared.read(batch)))
                         .collect::<Result<_>>()?
                 }
                 _ => {
-                    let one_by_one = round.iter().map(|batch| rank.of(batch));
+                    let one_by_one = round.iter().map(|batch| shared.read(batch));
                     one_by_one.collect::<Result<_>>()?
                 }
             };
@@ -105,7 +119,7 @@ impl RankedBatches<'_> {
         }
     }
 
-    /// Batches of documents, which come longest first; at least one a thread where there are as many.
+    /// Batches of documents, which come longest first; at least one per thread where there are as many.
     fn cut<'d>(&self, sorted: &'d [u32], threads: usize) -> Vec<&'d [u32]> {
         let limits = self.limits();
         let most = limits.documents.min(sorted.len().div_ceil(threads)).max(1);
@@ -138,20 +152,20 @@ fn together(alike: usize) -> usize {
     }
 }
 
-/// What ranks a batch, for several threads.
-struct Reading<F>(F);
+/// A view of a network, for several threads.
+struct Shared<'a, R>(&'a R);
 
-impl<F: Fn(&[u32]) -> Result<Vec<T>>, T> Reading<F> {
-    fn of(&self, batch: &[u32]) -> Result<Vec<T>> {
-        (self.0)(batch)
+impl<R: ReadsBatches> Shared<'_, R> {
+    fn read(&self, batch: &[u32]) -> Result<Vec<R::Said>> {
+        self.0.read(batch)
     }
 }
 
 #[expect(unsafe_code, reason = "tch marks no tensor as one that threads share")]
-// SAFETY: libtorch lets several threads read a tensor at the same time. Ranking reads the weights of a
-// network and writes to tensors of its own batch alone; nobody else has the network meanwhile, since
+// SAFETY: libtorch lets several threads read a tensor at the same time, and `ReadsBatches` says that
+// nothing else is done to the weights of a network; nobody else has the network meanwhile, since
 // whoever ranks has borrowed it.
-unsafe impl<F> Sync for Reading<F> {}
+unsafe impl<R: ReadsBatches> Sync for Shared<'_, R> {}
 
 #[cfg(test)]
 mod tests {
@@ -159,6 +173,23 @@ mod tests {
 
     use super::*;
     use crate::Error;
+
+    /// Says what a function says, which has no tensors.
+    struct Says<F>(F);
+
+    #[expect(unsafe_code, reason = "tch marks no tensor as one that threads share")]
+    // SAFETY: threads may share the function, and it has no tensors.
+    unsafe impl<T, F> ReadsBatches for Says<F>
+    where
+        T: Clone + Default + Send,
+        F: Fn(&[u32]) -> Result<Vec<T>> + Sync,
+    {
+        type Said = T;
+
+        fn read(&self, documents: &[u32]) -> Result<Vec<T>> {
+            (self.0)(documents)
+        }
+    }
 
     fn batches(sequences: &IndexRows, is_recurrent: bool) -> RankedBatches<'_> {
         let limits = BatchLimits {
@@ -192,11 +223,11 @@ mod tests {
                 let mut heard = 0;
                 let said = batches(&sequences, is_recurrent).rank_on(
                     threads,
-                    |batch| {
+                    &Says(|batch: &[u32]| {
                         seen.lock().unwrap().push(batch.to_vec());
                         let first = batch.iter().map(|&d| sequences.row(d as usize)[0] + 1);
-                        Ok(first.collect())
-                    },
+                        Ok(first.collect::<Vec<u32>>())
+                    }),
                     |documents| {
                         heard += documents;
                         Ok(())
@@ -244,7 +275,7 @@ mod tests {
         let sequences = sequences(8);
         let threads = batches(&sequences, false).rank_on(
             2,
-            |batch| Ok(vec![tch::get_num_threads(); batch.len()]),
+            &Says(|batch: &[u32]| Ok(vec![tch::get_num_threads(); batch.len()])),
             |_| Ok(()),
         );
         assert_eq!(threads.unwrap(), [1; 8]);
@@ -254,15 +285,17 @@ mod tests {
     fn a_failure_is_the_answer() {
         let sequences = sequences(8);
         for threads in [1, 2] {
-            let said = batches(&sequences, false).rank_on::<u32>(
+            let said = batches(&sequences, false).rank_on(
                 threads,
-                |_| Err(Error::Torch("out of memory".to_owned())),
+                &Says(|_: &[u32]| -> Result<Vec<u32>> {
+                    Err(Error::Torch("out of memory".to_owned()))
+                }),
                 |_| Ok(()),
             );
             assert!(said.unwrap_err().to_string().contains("out of memory"));
             let stopped = batches(&sequences, false).rank_on(
                 threads,
-                |batch| Ok(batch.to_vec()),
+                &Says(|batch: &[u32]| Ok(batch.to_vec())),
                 |_| Err(Error::Torch("stop".to_owned())),
             );
             assert!(stopped.is_err());

@@ -1,11 +1,11 @@
 //! Documents by which training chooses the best weights and knows when to stop.
 
-use plethora_core::corpus::{Content, Document};
-use plethora_core::{IndexRows, Result, SeedStream, SparseRow, SparseVector};
+use plethora_core::corpus::{Content, Document, LabelSpace};
+use plethora_core::{IndexRows, Result, SeedStream};
 use rand::seq::SliceRandom;
 use rustc_hash::FxHashMap;
 
-use super::training_set::{NeuralSet, needs_text};
+use super::text_set::needs_text;
 use crate::train::TrainConfig;
 
 /// Below this number of training documents none are held back: so few would choose by chance.
@@ -21,10 +21,17 @@ pub struct ValidationDocuments {
     /// True labels; numbers from the model's number of labels on are labels that training never
     /// saw.
     pub(crate) labels: IndexRows,
-    /// Rows by which they are compared with training documents, where they are.
-    pub(crate) features: Vec<SparseVector>,
     unseen: FxHashMap<String, u32>,
     waiting_texts: Vec<String>,
+}
+
+/// Numbers of training documents: those to train on, and those to choose weights by.
+#[derive(Debug)]
+pub(crate) struct Split {
+    /// Trained on, rising.
+    pub(crate) documents: Vec<u32>,
+    /// Held back, rising.
+    pub(crate) held: Vec<u32>,
 }
 
 impl ValidationDocuments {
@@ -33,21 +40,29 @@ impl ValidationDocuments {
         Self::default()
     }
 
-    /// Adds a document.
-    pub fn add(&mut self, set: &NeuralSet, document: &Document) -> Result<()> {
+    /// Adds a document; `read` makes sequences of texts.
+    ///
+    /// # Errors
+    /// [`Error::Data`](plethora_core::Error::Data) if it has features and no text.
+    pub fn add(
+        &mut self,
+        space: &LabelSpace,
+        document: &Document,
+        read: impl FnOnce(&[String]) -> IndexRows,
+    ) -> Result<()> {
         let Content::Text(text) = &document.content else {
             return Err(needs_text(&document.id));
         };
         self.waiting_texts.push(text.clone());
         if self.waiting_texts.len() >= DOCUMENTS_PER_BATCH {
-            self.tokenize_waiting(set);
+            self.tokenize_waiting(read);
         }
-        let known = set.space.len() as u32;
+        let known = space.len() as u32;
         let labels: Vec<u32> = document
             .labels
             .iter()
             .map(|key| {
-                if let Some(id) = set.space.id(key) {
+                if let Some(id) = space.id(key) {
                     return id.0;
                 }
                 let next = known + self.unseen.len() as u32;
@@ -58,19 +73,16 @@ impl ValidationDocuments {
         Ok(())
     }
 
-    /// Completes the documents, which are those of `set`.
-    pub fn finish(mut self, set: &NeuralSet) -> Self {
-        self.tokenize_waiting(set);
+    /// Completes the documents.
+    #[must_use]
+    pub fn finish(mut self, read: impl FnOnce(&[String]) -> IndexRows) -> Self {
+        self.tokenize_waiting(read);
         self
     }
 
-    fn tokenize_waiting(&mut self, set: &NeuralSet) {
-        for row in set.reader.sequences(&self.waiting_texts).rows() {
+    fn tokenize_waiting(&mut self, read: impl FnOnce(&[String]) -> IndexRows) {
+        for row in read(&self.waiting_texts).rows() {
             self.sequences.push(row.iter().copied());
-        }
-        if let Some(tfidf) = &set.tfidf {
-            let rows = tfidf.transform(&self.waiting_texts);
-            self.features.extend(rows.rows().map(owned));
         }
         self.waiting_texts.clear();
     }
@@ -80,40 +92,44 @@ impl ValidationDocuments {
         self.sequences.num_rows() == 0
     }
 
-    /// Holds documents of the training set back: these, and the numbers of those to train on.
-    pub(crate) fn hold_back(
-        set: &NeuralSet,
-        config: &TrainConfig,
-        seed: SeedStream,
-    ) -> (Self, Vec<u32>) {
-        let total = set.sequences.num_rows();
-        let mut documents: Vec<u32> = (0..total as u32).collect();
-        let share = (total as f64 * config.valid_share) as usize;
-        let count = share.min(config.valid_max);
-        if total < MIN_TO_HOLD_BACK || count == 0 {
-            return (Self::default(), documents);
-        }
-        documents.shuffle(&mut seed.named("hold back").rng());
-        let mut held = documents.split_off(total - count);
-        documents.sort_unstable();
-        held.sort_unstable();
+    /// The documents of a training set that are held back.
+    pub(crate) fn held_back<'a>(
+        held: &[u32],
+        sequence: impl Fn(usize) -> &'a [u32],
+        labels: &IndexRows,
+    ) -> Self {
         let mut validation = Self::default();
-        for &document in &held {
+        for &document in held {
             let document = document as usize;
             let copy = |row: &[u32]| row.to_vec();
-            validation.sequences.push(copy(set.sequences.row(document)));
-            (validation.labels).push(copy(set.labels_of_documents.row(document)));
-            if let (Some(features), Some(_)) = (&set.features, &set.tfidf) {
-                validation.features.push(owned(features.row(document)));
-            }
+            validation.sequences.push(copy(sequence(document)));
+            validation.labels.push(copy(labels.row(document)));
         }
-        (validation, documents)
+        validation
     }
 }
 
-fn owned(row: SparseRow<'_>) -> SparseVector {
-    SparseVector {
-        columns: row.columns.to_vec(),
-        values: row.values.to_vec(),
+impl Split {
+    /// All documents are trained on.
+    pub(crate) fn none_held(total: usize) -> Self {
+        Self {
+            documents: (0..total as u32).collect(),
+            held: Vec::new(),
+        }
+    }
+
+    /// Holds documents of a training set back, as many as the settings say.
+    pub(crate) fn hold_back(total: usize, config: &TrainConfig, seed: SeedStream) -> Self {
+        let mut split = Self::none_held(total);
+        let share = (total as f64 * config.valid_share) as usize;
+        let count = share.min(config.valid_max);
+        if total < MIN_TO_HOLD_BACK || count == 0 {
+            return split;
+        }
+        split.documents.shuffle(&mut seed.named("hold back").rng());
+        split.held = split.documents.split_off(total - count);
+        split.documents.sort_unstable();
+        split.held.sort_unstable();
+        split
     }
 }

@@ -6,9 +6,9 @@ use plethora_core::text::{WordVectors, Words, train_skip_gram};
 use plethora_core::{Error, IndexRows, Progress, SeedStream};
 use tch::{Device, Kind, Tensor};
 
+use super::vectors_config::{VectorStart, VectorsConfig};
 use crate::Result;
 use crate::start::Start;
-use crate::word_config::{VectorStart, VectorsConfig};
 
 /// Spread of random vectors where no file shows how vectors spread.
 const RANDOM_SPREAD: f64 = 0.3;
@@ -82,10 +82,10 @@ fn with_setting(error: Error) -> Error {
             path,
             line,
             message,
-        } if message.contains("were expected") => Error::Input {
+        } if message.to_string().contains("were expected") => Error::Input {
             path,
             line,
-            message: format!("{message}; set vectors.width to its width"),
+            message: message.text("; set vectors.width to its width"),
         },
         other => other,
     }

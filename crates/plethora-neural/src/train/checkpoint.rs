@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use plethora_core::Error as CoreError;
 use plethora_core::artifact::{ArrayFileWriter, Dtype, MappedArrays};
+use plethora_core::{Error as CoreError, Message};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tch::{Device, Tensor};
@@ -110,7 +110,7 @@ fn with_way_out(error: CoreError) -> CoreError {
     match error {
         CoreError::Model { path, message } => CoreError::Model {
             path,
-            message: format!("{message}; run without --resume to start anew"),
+            message: message.text("; ").message(Message::start_anew()),
         },
         other => other,
     }
@@ -184,15 +184,15 @@ impl Checkpoint {
         let first = pairs
             .take_while(|(found, expected)| found == expected)
             .count();
-        Err(self.error(format!(
-            "checkpoint of another network: it holds {} where this one has {}; \
-             run without --resume to start anew",
+        let message = format!(
+            "checkpoint of another network: it holds {} where this one has {}; ",
             show(found.get(first)),
             show(expected.get(first))
-        )))
+        );
+        Err(self.error(Message::new(message).message(Message::start_anew())))
     }
 
-    fn error(&self, message: String) -> crate::Error {
+    fn error(&self, message: impl Into<Message>) -> crate::Error {
         CoreError::model(&self.path, message).into()
     }
 }

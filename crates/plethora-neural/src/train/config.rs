@@ -1,36 +1,54 @@
 //! Settings of training.
 
-use plethora_core::{Error, Result};
+use plethora_core::Result;
+use plethora_system::Precision;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How weights are found.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TrainConfig {
+use crate::checks::check;
+use crate::setting::Setting;
+
+/// How weights are found. A system whose recipe leaves numbers to the data and the machine has
+/// [`Auto`](plethora_system::settings::Auto) in their place; training takes numbers alone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    deny_unknown_fields,
+    bound(
+        serialize = "Batch: Serialize, Epochs: Serialize, Rate: Serialize + From<f64> + PartialEq",
+        deserialize = "Batch: Deserialize<'de>, Epochs: Deserialize<'de>, \
+                       Rate: Deserialize<'de> + From<f64>"
+    )
+)]
+#[schemars(bound = "Batch: JsonSchema, Epochs: JsonSchema, \
+                    Rate: JsonSchema + Serialize + From<f64> + PartialEq")]
+pub struct TrainConfig<Batch = usize, Epochs = usize, Rate = f64> {
     /// Passes over the training documents at most.
-    pub epochs: usize,
-    /// Documents that are computed together; 0 leaves the choice to systems that make it.
-    pub batch_size: usize,
+    pub epochs: Epochs,
+    /// Documents that are computed together.
+    pub batch_size: Batch,
     /// Batches whose gradients make one step.
     pub accumulate: usize,
     /// How the losses of a document's labels become one.
     pub loss: LossScale,
-    /// Step size at its highest.
-    pub learning_rate: f64,
-    /// Step size of matrices with a row a label, as a multiple of the others'.
-    pub label_rate: f64,
-    /// Step size of a layer between encoder and labels, as a multiple of the others', in systems that
+    /// Learning rate at its highest.
+    pub learning_rate: Rate,
+    /// Learning rate of matrices with a row per label, as a multiple of the others'.
+    pub label_rate: Rate,
+    /// Learning rate of a layer between encoder and labels, as a multiple of the others', in systems that
     /// have one of its own.
-    #[serde(default = "shared_rate", skip_serializing_if = "is_shared_rate")]
-    pub hidden_rate: f64,
-    /// Step size of word vectors, as a multiple of the others'. A step moves the words of its batch
+    #[serde(
+        default = "shared_rate::<Rate>",
+        skip_serializing_if = "is_shared_rate"
+    )]
+    pub hidden_rate: Rate,
+    /// Learning rate of word vectors, as a multiple of the others'. A step moves the words of its batch
     /// alone, so that rare words take few steps; longer ones make up for it.
     pub word_rate: f64,
-    /// Share by which a step shrinks weights, times the step size.
+    /// Share by which a step shrinks weights, times the learning rate.
     pub weight_decay: f64,
-    /// How the step size goes on after the warm-up.
+    /// How the learning rate goes on after the warm-up.
     pub schedule: Schedule,
-    /// Share of the steps in which the step size grows from zero.
+    /// Share of the steps in which the learning rate grows from zero.
     pub warm_up: f64,
     /// How gradients are kept from growing too large.
     pub clip: Clip,
@@ -61,7 +79,7 @@ pub struct TrainConfig {
 }
 
 /// How the losses of a document's labels become one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LossScale {
     /// Their sum. Gradients of single labels stay far above the optimizer's smallest number.
@@ -70,8 +88,8 @@ pub enum LossScale {
     Mean,
 }
 
-/// How the step size goes on after the warm-up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// How the learning rate goes on after the warm-up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Schedule {
     /// It stays.
@@ -83,19 +101,19 @@ pub enum Schedule {
 }
 
 /// How gradients are kept from growing too large.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Clip {
     /// Not at all.
     None,
     /// By a fixed norm.
     Fixed,
-    /// By a multiple of the largest recent norm, as AttentionXML's program does.
+    /// By a multiple of the largest recent norm, as the program of You et al. 2019 does.
     Adaptive,
 }
 
 /// Which weights are kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Averaging {
     /// The last ones.
@@ -106,37 +124,37 @@ pub enum Averaging {
     Moving,
 }
 
-/// Numbers that are computed with; weights are kept in 32 bits always.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Precision {
-    /// bf16 on GPUs, f32 on processors.
-    Auto,
-    /// 32 bits.
-    F32,
-    /// 16 bits with the exponents of 32.
-    Bf16,
+/// The numbers that settings of training may leave open.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ChosenNumbers {
+    /// Passes over the training documents at most.
+    pub epochs: usize,
+    /// Documents that are computed together.
+    pub batch_size: usize,
+    /// Learning rate at its highest.
+    pub learning_rate: f64,
+    /// Learning rate of labels, as a multiple of it.
+    pub label_rate: f64,
+    /// Learning rate of a layer before the labels, as a multiple of it.
+    pub hidden_rate: f64,
 }
 
-impl TrainConfig {
+impl<Batch, Epochs, Rate> TrainConfig<Batch, Epochs, Rate>
+where
+    Batch: Setting<usize>,
+    Epochs: Setting<usize>,
+    Rate: Setting<f64>,
+{
     /// Refuses settings that cannot work, naming the key.
     pub fn validate(&self) -> Result<()> {
-        let check = |is_valid: bool, key: &str, message: &str| {
-            if is_valid {
-                Ok(())
-            } else {
-                Err(Error::config(key, message))
-            }
-        };
-        let positive = |value: f64| value > 0.0 && value.is_finite();
         let share = |value: f64| (0.0..=1.0).contains(&value);
         check(
-            (1..=1_000_000).contains(&self.epochs),
+            self.epochs.holds(|epochs| (1..=1_000_000).contains(epochs)),
             "epochs",
             "must be from 1 to 1000000",
         )?;
         check(
-            (1..=65_536).contains(&self.batch_size),
+            self.batch_size.holds(|size| (1..=65_536).contains(size)),
             "batch_size",
             "must be from 1 to 65536",
         )?;
@@ -146,14 +164,15 @@ impl TrainConfig {
             "must be from 1 to 65536",
         )?;
         for (value, key) in [
-            (self.learning_rate, "learning_rate"),
-            (self.label_rate, "label_rate"),
-            (self.hidden_rate, "hidden_rate"),
-            (self.word_rate, "word_rate"),
-            (self.clip_norm, "clip_norm"),
-            (self.validate_every, "validate_every"),
+            (self.learning_rate.value(), "learning_rate"),
+            (self.label_rate.value(), "label_rate"),
+            (self.hidden_rate.value(), "hidden_rate"),
+            (Some(&self.word_rate), "word_rate"),
+            (Some(&self.clip_norm), "clip_norm"),
+            (Some(&self.validate_every), "validate_every"),
         ] {
-            check(positive(value), key, "must be a number above 0")?;
+            let is_valid = value.is_none_or(|&value| value > 0.0 && value.is_finite());
+            check(is_valid, key, "must be a number above 0")?;
         }
         check(
             self.weight_decay >= 0.0 && self.weight_decay.is_finite(),
@@ -185,37 +204,44 @@ impl TrainConfig {
     }
 }
 
-impl TrainConfig {
-    /// As [`validate`](Self::validate), for settings in which a batch of 0 documents leaves a choice.
-    pub(crate) fn validate_with_open_batch(&self) -> Result<()> {
-        Self {
-            batch_size: self.batch_size.max(1),
-            ..self.clone()
+impl<Batch, Epochs, Rate> TrainConfig<Batch, Epochs, Rate> {
+    /// The same settings with these numbers in the places of those that may be left open.
+    #[must_use]
+    pub fn settled(&self, numbers: ChosenNumbers) -> TrainConfig {
+        TrainConfig {
+            epochs: numbers.epochs,
+            batch_size: numbers.batch_size,
+            accumulate: self.accumulate,
+            loss: self.loss,
+            learning_rate: numbers.learning_rate,
+            label_rate: numbers.label_rate,
+            hidden_rate: numbers.hidden_rate,
+            word_rate: self.word_rate,
+            weight_decay: self.weight_decay,
+            schedule: self.schedule,
+            warm_up: self.warm_up,
+            clip: self.clip,
+            clip_norm: self.clip_norm,
+            averaging: self.averaging,
+            averaging_start: self.averaging_start,
+            averaging_every: self.averaging_every,
+            averaging_decay: self.averaging_decay,
+            precision: self.precision,
+            valid_share: self.valid_share,
+            valid_max: self.valid_max,
+            validate_every: self.validate_every,
+            patience: self.patience,
+            checkpoint_minutes: self.checkpoint_minutes,
+            label_chunk: self.label_chunk,
         }
-        .validate()
-    }
-
-    /// As [`validate`](Self::validate), for settings in which some zeros leave a choice.
-    pub(crate) fn validate_with_choices(&self) -> Result<()> {
-        let or_one = |value: f64| if value == 0.0 { 1.0 } else { value };
-        Self {
-            epochs: self.epochs.max(1),
-            batch_size: self.batch_size.max(1),
-            learning_rate: or_one(self.learning_rate),
-            label_rate: or_one(self.label_rate),
-            hidden_rate: or_one(self.hidden_rate),
-            ..self.clone()
-        }
-        .validate()
     }
 }
 
-fn shared_rate() -> f64 {
-    1.0
+fn shared_rate<Rate: From<f64>>() -> Rate {
+    Rate::from(1.0)
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
-fn is_shared_rate(rate: &f64) -> bool {
+fn is_shared_rate<Rate: From<f64> + PartialEq>(rate: &Rate) -> bool {
     *rate == shared_rate()
 }
 

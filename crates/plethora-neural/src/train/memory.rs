@@ -4,7 +4,8 @@ use std::path::Path;
 
 use super::config::{Averaging, TrainConfig};
 use crate::parameters::Parameters;
-use crate::{Device, Error, Result};
+use crate::{Error, Result, open_device};
+use plethora_system::Device;
 
 /// Bytes of memory that can be had on a device now; None where the system does not tell.
 pub fn free_bytes(device: Device) -> Option<u64> {
@@ -159,7 +160,7 @@ fn memory_of_gpu(index: usize) -> Option<(u64, u64)> {
     use libloading::os::unix::{Library, Symbol};
 
     // Fails where there is no such GPU, and loads the libraries otherwise.
-    Device::Cuda(index).open().ok()?;
+    open_device(Device::Cuda(index)).ok()?;
     let index = c_int::try_from(index).ok()?;
     let process = Library::this();
     let (mut before, mut free, mut total) = (0, 0, 0);
@@ -254,7 +255,7 @@ mod tests {
     /// Without a GPU nothing is known, with one a part of its memory is free.
     #[test]
     fn gpu_tells_what_is_free_or_nothing_is_known() {
-        match Device::Cuda(0).open() {
+        match open_device(Device::Cuda(0)) {
             Ok(_) => assert!(free_bytes(Device::Cuda(0)).unwrap() > 1 << 20),
             Err(_) => assert_eq!(free_bytes(Device::Cuda(0)), None),
         }

@@ -20,7 +20,8 @@ use super::schedule::RateSchedule;
 use super::state::TrainingState;
 use super::trainer::Trainer;
 use super::validation::Validator;
-use crate::{Device, Error, Result};
+use crate::{Error, Result};
+use plethora_system::Device;
 
 /// A run from its first step, or from a checkpoint, to its end.
 pub(super) struct TrainingRun<'t, 'n, N> {

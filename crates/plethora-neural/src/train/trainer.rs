@@ -73,7 +73,7 @@ impl Trainer<'_> {
             return Ok(outcome);
         }
         if batches.num_documents() == 0 {
-            return Err(CoreError::Data("there are no documents to train on".to_owned()).into());
+            return Err(CoreError::data("there are no documents to train on").into());
         }
         let plan = BatchPlan::new(self.config, batches.num_documents(), self.seed);
         let mut state = TrainingState::new(self.config, network.parameters(), plan.num_steps());

@@ -10,7 +10,8 @@ use tch::{Kind, Tensor};
 use super::{Architecture, PieceInput, Pooling, Transformer, TransformerConfig, Weights};
 use crate::guard::guarded;
 use crate::parameters::DenseParametersBuilder;
-use crate::{Device, Result};
+use crate::{Result, open_device};
+use plethora_system::Device;
 
 /// Runs the encoder of a Hugging Face folder on documents and writes every layer's states, the
 /// documents' vectors, and the gradients of the vectors' sum after a product with given numbers.
@@ -38,7 +39,7 @@ fn encoder_values(
     input: &Path,
     device: Device,
 ) -> Result<Vec<(String, Tensor)>> {
-    let device = device.open()?;
+    let device = open_device(device)?;
     let take = |name: &str| match given.get(name) {
         Some(tensor) => Ok(tensor.to_device(device)),
         None => Err(Error::input(input, None, format!("`{name}` is missing"))),

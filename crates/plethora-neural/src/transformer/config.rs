@@ -1,10 +1,11 @@
 //! Settings of a transformer in a system.
 
 use plethora_core::{Error, Result};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A pretrained transformer.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TransformerConfig {
     /// The Hugging Face folder or hub name that training starts from.
@@ -27,7 +28,7 @@ pub struct TransformerConfig {
 }
 
 /// From the states of pieces to one of the document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pooling {
     /// The state of the piece that stands for the document: `[CLS]`, `<s>` or `<cls>`.

@@ -9,7 +9,7 @@ use super::teacher_rows::TeacherRow;
 use super::votes::Votes;
 use crate::batch::numbered;
 use crate::head::LabelPlaces;
-use crate::piece_batch::upload;
+use crate::transfer::upload;
 
 /// Votes from which on a label stands out to a reader: strengths are logarithms of votes in units of
 /// it.

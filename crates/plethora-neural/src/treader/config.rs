@@ -2,18 +2,22 @@
 
 use plethora_core::Result;
 use plethora_core::text::{TfIdfConfig, WordsConfig};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::family::SYSTEMS;
+use crate::checks::{check, check_share};
 use crate::head::Activation;
-use crate::recipe::settings_of;
+use crate::systems::VectorsConfig;
+use crate::systems::recipes::recipe_of;
+use crate::systems::run_settings::share_of_epochs;
 use crate::train::TrainConfig;
-use crate::word_config::{VectorsConfig, below, check, check_share, renamed};
 
 /// More neighbours or labels would be a typing error.
 const MAX_COUNT: usize = 10_000;
 
 /// Settings of TReaderXML.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TReaderConfig {
     /// Name of the system, which is its recipe's.
@@ -39,7 +43,7 @@ pub struct TReaderConfig {
 }
 
 /// Which training documents are near a text.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NeighboursConfig {
     /// Neighbours of a document.
@@ -55,7 +59,7 @@ pub struct NeighboursConfig {
 }
 
 /// By what documents are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NeighbourVectors {
     /// The terms that they share.
@@ -69,7 +73,7 @@ pub enum NeighbourVectors {
     clippy::struct_excessive_bools,
     reason = "each is a switch that users turn"
 )]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TeacherConfig {
     /// False leaves the text alone with itself.
@@ -112,17 +116,17 @@ impl TeacherConfig {
 }
 
 /// What is read of the labels of neighbours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TeacherTokens {
-    /// One vector a label.
+    /// One vector per label.
     Labels,
-    /// One vector a place in labels' names: the mean of the words there, as the paper has it.
+    /// One vector per place in labels' names: the mean of the words there, as the paper has it.
     Positions,
 }
 
 /// How a side is read.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadingConfig {
     /// The first attention.
@@ -148,7 +152,7 @@ pub struct ReadingConfig {
 }
 
 /// What an attention looks at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Look {
     /// There is none.
@@ -160,7 +164,7 @@ pub enum Look {
 }
 
 /// Around which attentions the states are added.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Residual {
     /// Around none.
@@ -172,7 +176,7 @@ pub enum Residual {
 }
 
 /// What a masked attention does not see.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MaskSide {
     /// What follows a place, as the paper's text says.
@@ -182,7 +186,7 @@ pub enum MaskSide {
 }
 
 /// How the two sides meet.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Interaction {
     /// Whether each side attends to the other.
@@ -192,7 +196,7 @@ pub struct Interaction {
 }
 
 /// How the states of a side become one vector.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PoolingKind {
     /// A mean whose weights are learnt.
@@ -204,7 +208,7 @@ pub enum PoolingKind {
 }
 
 /// From the vectors of both sides to labels.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TReaderHeadConfig {
     /// How labels are trained.
@@ -217,16 +221,16 @@ pub struct TReaderHeadConfig {
     pub dropout: f64,
     /// How scores become probabilities.
     pub output: OutputKind,
-    /// Step size of the exact form's labels at its highest.
+    /// Learning rate of the exact form's labels at its highest.
     pub label_learning_rate: f64,
     /// Share of their momentum that a step keeps.
     pub label_momentum: f64,
-    /// Share by which a step shrinks their weights, times the step size.
+    /// Share by which a step shrinks their weights, times the learning rate.
     pub label_weight_decay: f64,
 }
 
 /// How labels are trained.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TReaderForm {
     /// One layer, by Adam.
@@ -236,7 +240,7 @@ pub enum TReaderForm {
 }
 
 /// How scores become probabilities.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OutputKind {
     /// Each label for itself.
@@ -248,20 +252,26 @@ pub enum OutputKind {
 impl TReaderConfig {
     /// The settings of the recipe.
     pub fn of_system(system: &str) -> Result<Self> {
-        settings_of(system, "system of readers")
+        recipe_of(&SYSTEMS, system)
+    }
+
+    /// The same settings with this share of the epochs, and at least one.
+    #[must_use]
+    pub fn with_epoch_share(&self, share: f64) -> Self {
+        let mut config = self.clone();
+        config.train.epochs = share_of_epochs(self.train.epochs, share);
+        config
     }
 
     /// Refuses settings that cannot work, naming the key.
     pub fn validate(&self) -> Result<()> {
-        self.words
-            .validate()
-            .map_err(|error| renamed("text", "words", error))?;
+        self.words.validate()?;
         self.vectors.validate()?;
         self.neighbours.validate()?;
         self.teacher.validate()?;
         self.reading.validate(self.vectors.width)?;
         self.head.validate()?;
-        self.train.validate().map_err(|error| below("train", error))
+        self.train.validate().map_err(|error| error.within("train"))
     }
 }
 
@@ -277,7 +287,7 @@ impl NeighboursConfig {
             "neighbours.power",
             "must be a number from 0",
         )?;
-        (self.text.validate()).map_err(|error| below("neighbours", error))
+        (self.text.validate()).map_err(|error| error.within("neighbours"))
     }
 }
 

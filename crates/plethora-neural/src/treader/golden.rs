@@ -7,8 +7,11 @@ use plethora_core::{IndexRows, LabelId, ScoredLabel, SeedStream};
 use serde::Deserialize;
 use tch::{Device, Kind, Tensor};
 
+use super::batch::{DocumentWords, TReaderBatch};
 use super::config::*;
-use super::{DocumentWords, TReaderBatch, TReaderNetwork, TReaderSetup, Teacher, TeacherRow};
+use super::network::{TReaderNetwork, TReaderSetup};
+use super::teacher::Teacher;
+use super::teacher_rows::TeacherRow;
 use crate::head::{Activation, LabelFacts};
 use crate::parameters::TableRows;
 use crate::start::Start;

@@ -28,7 +28,7 @@ pub(crate) const UNFITTED: [f64; NUM_SIGNS] = {
 };
 
 /// How much the weights are held to [`UNFITTED`]: a few dozen labels weigh as much, thousands outweigh it.
-const HOLD: f64 = 5.0;
+const RIDGE: f64 = 5.0;
 
 /// Steps of a fit at most; some five are enough.
 const MAX_STEPS: usize = 30;
@@ -122,21 +122,21 @@ fn most_likely(signs: &[f64], truth: &[f64]) -> [f64; NUM_SIGNS] {
     let start = Tensor::from_slice(&UNFITTED);
     // Signs are of different sizes, and a weight is held by how large its sign is; those that no label has are held, too.
     let sizes = signs.square().mean_dim(&[0_i64][..], false, Kind::Double);
-    let hold = HOLD * sizes.clamp_min(1e-6);
+    let ridge = RIDGE * sizes.clamp_min(1e-6);
     let loss = |weights: &Tensor| {
         let logits = signs.mv(weights);
         let wrong = logits.softplus() - &truth * &logits;
-        let far = &hold * (weights - &start).square() / 2.0;
+        let far = &ridge * (weights - &start).square() / 2.0;
         (wrong.sum(Kind::Double) + far.sum(Kind::Double)).double_value(&[])
     };
     let mut weights = start.copy();
     let mut reached = loss(&weights);
     for _ in 0..MAX_STEPS {
         let likely = signs.mv(&weights).sigmoid();
-        let slope = signs.tr().mv(&(&likely - &truth)) + &hold * (&weights - &start);
-        let doubt: Tensor = &likely * (1.0 - &likely);
-        let bend = signs.tr().matmul(&(&signs * doubt.unsqueeze(1))) + hold.diag(0);
-        let step = Tensor::linalg_solve(&bend, &slope, true);
+        let gradient = signs.tr().mv(&(&likely - &truth)) + &ridge * (&weights - &start);
+        let variance: Tensor = &likely * (1.0 - &likely);
+        let hessian = signs.tr().matmul(&(&signs * variance.unsqueeze(1))) + ridge.diag(0);
+        let step = Tensor::linalg_solve(&hessian, &gradient, true);
         let halved = (0..20).map(|times| &weights - &step * 0.5_f64.powi(times));
         let mut tried = halved.map(|next| (loss(&next), next));
         let Some((lower, next)) = tried.find(|(loss, _)| *loss < reached) else {

@@ -1,24 +1,40 @@
-//! TReaderXML's network: words of a text, read by attention, on a second side the labels that training documents
-//! like it have where these are read, and what becomes of the network's word and the votes of these documents.
+//! TReaderXML: the words of a text, read by attention, on a second side the labels that training documents
+//! like it have where these are read, and what becomes of the network's word and the votes of these
+//! documents.
 //!
-//! `teacher_rows.rs` says which labels a document's neighbours bring, `batch.rs` is what the network
-//! takes, `reading.rs` and `attention.rs` are its parts, `network.rs` puts them together, `mixture.rs` adds the votes.
+//! `neighbour_index.rs` finds the documents, `retriever.rs` knows their labels, `teacher_rows.rs` says which of
+//! them a document reads, `batch.rs` is what the network takes, `reading.rs` and `attention.rs` are its parts,
+//! `network.rs` puts them together, `mixture.rs` adds the votes. `trainer.rs` and `run.rs` train it.
 
+mod asking;
 mod attention;
 mod batch;
+mod batches;
 mod config;
+mod estimate;
+mod family;
 #[cfg(test)]
 mod golden;
 mod label_head;
+mod memory;
 mod mixture;
+mod model;
+mod neighbour_index;
 mod network;
 mod pooling;
+mod ranker;
 mod reading;
+mod retriever;
+mod run;
 mod scores;
 mod sides;
 mod teacher;
 mod teacher_rows;
 mod tokens;
+mod trainable;
+mod trainer;
+mod training_set;
+mod validator;
 mod votes;
 
 pub use config::{
@@ -26,9 +42,9 @@ pub use config::{
     ReadingConfig, Residual, TReaderConfig, TReaderForm, TReaderHeadConfig, TeacherConfig,
     TeacherTokens,
 };
-
-pub(crate) use batch::{DocumentWords, TReaderBatch};
-pub(crate) use mixture::{MIXED_DEPTH, Mixture, ToMix};
-pub(crate) use network::{TReaderNetwork, TReaderSetup};
-pub(crate) use teacher::Teacher;
-pub(crate) use teacher_rows::{TeacherRow, TeacherRows};
+pub use family::TReader;
+pub use model::TReaderModel;
+pub use trainer::TReaderTrainer;
+pub use training_set::{
+    TReaderReader, TReaderSet, TReaderSetBuilder, TReaderTexts, TReaderValidation,
+};

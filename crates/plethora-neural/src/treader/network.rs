@@ -8,7 +8,7 @@ use super::config::{OutputKind, TReaderConfig};
 use super::label_head::Head;
 use super::mixture::{Mixture, NUM_SIGNS, UNFITTED};
 use super::sides::{Side, TeacherSide, meet};
-use super::tokens::TokenVectors;
+use super::tokens::TokenSources;
 use crate::Result;
 use crate::guard::guarded;
 use crate::head::{Activation, Bottleneck, LabelFacts, LabelPlaces, Prior, Ranked, VectorInput};
@@ -258,15 +258,14 @@ impl TReaderNetwork {
         let (vector, label_scores) = match taught.zip(batch.teacher.as_ref()) {
             None => (self.text.pooling.forward(pass.parameters, &text), None),
             Some(((side, teacher), brought)) => {
-                if let Some(table) = side.label_table {
-                    rows.push(self.parameters.tables[table].gather(table, &brought.rows));
-                }
-                let own = (side.label_table).map(|_| rows[1].leaf.to_kind(self.kind));
-                let vectors = TokenVectors {
+                let sources = TokenSources {
+                    parameters: &self.parameters,
                     words: &words,
-                    labels: own.as_ref(),
+                    labels: &brought.rows,
                 };
-                self.read_both(pass, text, (side, teacher), &vectors)
+                let (tokens, label_rows) = side.tokens.forward(teacher, &sources);
+                rows.extend(label_rows);
+                self.read_both(pass, text, (side, teacher), tokens)
             }
         };
         let hidden = self.bottleneck.forward(pass.parameters, &vector);
@@ -301,10 +300,9 @@ impl TReaderNetwork {
         pass: Pass<'_>,
         text: States,
         (side, teacher): (&TeacherSide, &TeacherOnDevice),
-        vectors: &TokenVectors<'_>,
+        mut tokens: States,
     ) -> (Tensor, Option<Tensor>) {
         let dense = pass.parameters;
-        let mut tokens = side.tokens.forward(dense, teacher, vectors);
         tokens.states = tokens.states.dropout(self.word_dropout, pass.is_training);
         let labels = side.side.reading.forward(pass, tokens);
         let (text, labels) = meet(pass, (&self.text, text), (&side.side, labels));

@@ -3,7 +3,7 @@
 use tch::Tensor;
 
 use super::attention::{Attention, Pass, Place, States};
-use super::config::{TReaderConfig, TeacherTokens};
+use super::config::TReaderConfig;
 use super::network::TReaderSetup;
 use super::pooling::Pooling;
 use super::reading::Reading;
@@ -11,9 +11,6 @@ use super::scores::LabelScores;
 use super::tokens::LabelTokens;
 use crate::parameters::{DenseParametersBuilder, RowTable};
 use crate::start::Start;
-
-/// Spread of the vectors that labels start with.
-const LABEL_SPREAD: f64 = 0.1;
 
 /// How one side is read.
 #[derive(Debug)]
@@ -29,8 +26,6 @@ pub(super) struct Side {
 pub(super) struct TeacherSide {
     pub(super) tokens: LabelTokens,
     pub(super) side: Side,
-    /// The table of the vectors that labels have of their own.
-    pub(super) label_table: Option<usize>,
     /// By which what was read of a label raises its score.
     pub(super) scores: Option<LabelScores>,
 }
@@ -67,19 +62,9 @@ impl TeacherSide {
         tables: &mut Vec<RowTable>,
     ) -> Self {
         let (config, start) = (setup.config, setup.start);
-        let has_vectors =
-            config.teacher.label_vectors && config.teacher.tokens == TeacherTokens::Labels;
-        let label_table = has_vectors.then(|| {
-            let shape = [setup.num_known as i64, config.vectors.width as i64];
-            let vectors = start.named("label vectors").normal(&shape, LABEL_SPREAD);
-            let table = RowTable::new("label_vectors", &vectors, true, setup.device);
-            tables.push(table.of_labels());
-            tables.len() - 1
-        });
         Self {
-            tokens: LabelTokens::new(config, builder, start),
+            tokens: LabelTokens::new(setup, builder, tables),
             side: Side::new("teacher", config, builder, start),
-            label_table,
             scores: (config.teacher.own_scores).then(|| LabelScores::new(config, builder, start)),
         }
     }

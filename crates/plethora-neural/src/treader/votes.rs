@@ -5,7 +5,7 @@ use tch::{Device, Tensor};
 use super::teacher::Teacher;
 use super::teacher_rows::TeacherRow;
 use crate::head::LabelPlaces;
-use crate::piece_batch::upload;
+use crate::transfer::upload;
 
 /// Votes for labels, by label and then by document.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use plethora_core::ScoredLabel;
 use plethora_core::artifact::WorkFolder;
-use plethora_neural::NeuralModel;
+use plethora_neural::pretrained::PieceModel;
 
 use crate::workshop::{Workshop, arrays, distance, rankings_of, set, small};
 
@@ -102,7 +102,7 @@ fn static_negatives_leave_encoder_and_clusters_at_rest() {
     let config = small("head.form = \"clustered\"\nhead.negatives = \"static\"");
     let set = set(&config);
     let workshop = Workshop::new(&set, &config);
-    let weights = |work: &WorkFolder, model: &NeuralModel| {
+    let weights = |work: &WorkFolder, model: &PieceModel| {
         let reader = workshop.save(model, work);
         arrays(&reader.path("member-0.safetensors").unwrap())
     };

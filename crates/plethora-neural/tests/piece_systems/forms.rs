@@ -3,8 +3,8 @@
 use std::fs;
 
 use plethora_core::{LabelId, ScoredLabel};
-use plethora_neural::PieceConfig;
-use plethora_neural::train::Precision;
+use plethora_neural::pretrained::{OpenPieceConfig, PieceConfig, Pretrained};
+use plethora_system::{Family as _, Precision};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -17,7 +17,7 @@ fn trains_ranks_and_comes_back(changes: &str) {
 }
 
 /// As [`trains_ranks_and_comes_back`], with any settings.
-pub(crate) fn holds_all_the_way(config: &PieceConfig) {
+pub(crate) fn holds_all_the_way(config: &OpenPieceConfig) {
     let set = set(config);
     let workshop = Workshop::new(&set, config);
     let (model, work) = workshop.train();
@@ -35,7 +35,7 @@ pub(crate) fn holds_all_the_way(config: &PieceConfig) {
     }
     let alone: Vec<Vec<ScoredLabel>> = texts()
         .iter()
-        .map(|text| model.rank(&[text], OPTIONS).unwrap().remove(0))
+        .map(|text| model.rank_texts(&[text], OPTIONS).unwrap().remove(0))
         .collect();
     assert!(distance(&alone, &rankings) < 1e-5);
 
@@ -47,6 +47,10 @@ pub(crate) fn holds_all_the_way(config: &PieceConfig) {
     assert!(distance(&opened_rankings, &rankings) < 1e-6);
     assert_eq!(labels(&opened_rankings), labels(&rankings));
     assert_eq!(opened.num_parameters(), model.num_parameters());
+    let stored = Pretrained.num_parameters(&reader).unwrap();
+    assert_eq!(stored, Some(model.num_parameters()));
+    let saved: PieceConfig = reader.read_json("config.json").unwrap();
+    assert_eq!(saved, workshop.config);
     let rounded = workshop.open(&reader, Precision::Bf16);
     let difference = distance(&rank(&rounded), &rankings);
     assert!(difference > 0.0, "16 bits are used");
@@ -174,7 +178,7 @@ fn documents_are_cut_at_the_greatest_length() {
     let set = set(&config);
     let model = Workshop::new(&set, &config).train().0;
     // Single letters are pieces: two special ones and seven letters fit.
-    let rank = |text: &str| model.rank(&[text], OPTIONS).unwrap();
+    let rank = |text: &str| model.rank_texts(&[text], OPTIONS).unwrap();
     assert_eq!(model.reader().sequence("q w e r t z u i o p").len(), 9);
     assert_eq!(rank("q w e r t z u"), rank("q w e r t z u i o p"));
     assert_ne!(rank("q w e r t z"), rank("q w e r t z u"));

@@ -49,33 +49,6 @@ fn a_finished_run_is_taken_as_it_is() {
     assert_eq!(is_taken, [true, true], "{ends:?}");
 }
 
-#[test]
-fn settings_that_leave_a_choice_are_not_trained_with() {
-    let set = set(&small(""));
-    for (change, key) in [
-        ("document.max_length = 0", "document.max_length"),
-        ("head.form = \"auto\"", "head.form"),
-        (
-            "head.form = \"clustered\"\nhead.bottleneck = 0",
-            "head.bottleneck",
-        ),
-        (
-            "head.form = \"clustered\"\nclusters.beam = 0",
-            "clusters.beam",
-        ),
-        ("train.epochs = 0", "train.epochs"),
-        ("train.batch_size = 0", "train.batch_size"),
-        ("train.learning_rate = 0.0", "train.learning_rate"),
-        ("train.label_rate = 0.0", "train.label_rate"),
-    ] {
-        let config = small(&format!("head.form = \"flat\"\n{change}"));
-        let workshop = Workshop::new(&set, &config);
-        let error = workshop.try_train(&Watch::stopping_after(u64::MAX));
-        let message = error.err().unwrap().to_string();
-        assert_eq!(message, format!("{key}: is left open"));
-    }
-}
-
 /// Steps far too long, so that the last weights are not the best.
 const WILD: &str = r#"
 head.form = "flat"
@@ -94,9 +67,13 @@ fn validation_documents_choose_the_best_weights() {
     let set = set_of(&config, to_train);
     let mut valid = ValidationDocuments::new();
     for document in &held_back {
-        valid.add(&set, document).unwrap();
+        valid
+            .add(&set.space, document, |texts| {
+                set.texts.reader.sequences(texts)
+            })
+            .unwrap();
     }
-    let valid = valid.finish(&set);
+    let valid = valid.finish(|texts| set.texts.reader.sequences(texts));
     let mut workshop = Workshop::new(&set, &config);
     workshop.valid = Some(&valid);
     let (model, work) = workshop.train();
@@ -119,7 +96,10 @@ fn validation_documents_choose_the_best_weights() {
     let mut evaluator = Evaluator::new(EvaluationConfig::default(), &counts, 1).unwrap();
     // Labels that training never saw are truth all the same.
     let unseen = |place: usize| LabelId((set.space.len() + place) as u32);
-    for (document, ranking) in held_back.iter().zip(model.rank(&texts, OPTIONS).unwrap()) {
+    for (document, ranking) in held_back
+        .iter()
+        .zip(model.rank_texts(&texts, OPTIONS).unwrap())
+    {
         let keys = document.labels.iter().enumerate();
         let truth: Vec<LabelId> = keys
             .map(|(place, key)| set.space.id(key).unwrap_or(unseen(place)))

@@ -5,15 +5,18 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use plethora_core::artifact::{MappedArrays, ModelReader, ModelWriter, WorkFolder};
-use plethora_core::corpus::catalogue::{Catalogue, CatalogueConfig};
+use plethora_catalogue::{Catalogue, CatalogueConfig};
+use plethora_core::artifact::{
+    MappedArrays, ModelCard, ModelDetails, ModelReader, ModelWriter, WorkFolder, save_label_space,
+};
 use plethora_core::corpus::{Content, Document};
 use plethora_core::{NoProgress, Progress, ScoredLabel};
-use plethora_neural::train::Precision;
-use plethora_neural::{
-    Device, NeuralConfig, NeuralModel, NeuralParts, NeuralSet, NeuralSetBuilder, NeuralTrainer,
-    PieceConfig, RankOptions, Result, ValidationDocuments,
+use plethora_neural::pretrained::{
+    CutsTexts, OpenPieceConfig, PieceConfig, PieceModel, PieceSet, PieceSetBuilder, PieceTrainer,
+    Pretrained,
 };
+use plethora_neural::{Result, ValidationDocuments};
+use plethora_system::{Compute, Device, Family as _, Precision, RankOptions, Ranker as _};
 use tempfile::TempDir;
 use toml::Value;
 
@@ -67,20 +70,22 @@ pub(crate) fn texts() -> Vec<String> {
 }
 
 /// The recipe, made small, with further changes in lines of TOML.
-pub(crate) fn small(changes: &str) -> PieceConfig {
+pub(crate) fn small(changes: &str) -> OpenPieceConfig {
     let config = of_recipe(&format!("{SMALL}\n{changes}"));
     config.validate().unwrap();
     config
 }
 
 /// The recipe with changes in lines as `train.epochs = 2`, of which the last of a key counts.
-pub(crate) fn of_recipe(changes: &str) -> PieceConfig {
+pub(crate) fn of_recipe(changes: &str) -> OpenPieceConfig {
     of_system("lightxml", changes)
 }
 
 /// As [`of_recipe`], with the recipe of any system.
-pub(crate) fn of_system(system: &str, changes: &str) -> PieceConfig {
-    let config = PieceConfig::of_system(system).unwrap();
+pub(crate) fn of_system(system: &str, changes: &str) -> OpenPieceConfig {
+    let mut systems = Pretrained.systems().iter();
+    let spec = systems.find(|spec| spec.name == system).unwrap();
+    let config: OpenPieceConfig = toml::from_str(spec.recipe).unwrap();
     let mut settings = Value::try_from(&config).unwrap();
     settings["encoder"]["folder"] = ENCODER.into();
     for line in changes.lines().filter(|line| !line.trim().is_empty()) {
@@ -95,90 +100,93 @@ pub(crate) fn of_system(system: &str, changes: &str) -> PieceConfig {
     settings.try_into().unwrap()
 }
 
-pub(crate) fn set(config: &PieceConfig) -> NeuralSet {
+pub(crate) fn set(config: &OpenPieceConfig) -> PieceSet {
     set_of(config, documents(300))
 }
 
-pub(crate) fn set_of(config: &PieceConfig, documents: Vec<Document>) -> NeuralSet {
-    let config = NeuralConfig::Pieces(config.clone());
-    let mut builder = NeuralSetBuilder::new(&config, None).unwrap();
+pub(crate) fn set_of(config: &OpenPieceConfig, documents: Vec<Document>) -> PieceSet {
+    let mut builder = PieceSetBuilder::new(CutsTexts::new(config, None).unwrap());
     for document in documents {
         builder.add(document).unwrap();
     }
-    let mut set = builder.finish(&[]).unwrap();
-    set.settle(&config, Device::Cpu).unwrap();
-    set
+    builder.finish(&[]).unwrap()
 }
 
 /// A run with a folder of its own.
 pub(crate) struct Workshop<'a> {
-    pub(crate) set: &'a NeuralSet,
-    pub(crate) config: NeuralConfig,
+    pub(crate) set: &'a PieceSet,
+    pub(crate) open: OpenPieceConfig,
+    pub(crate) config: PieceConfig,
     pub(crate) valid: Option<&'a ValidationDocuments>,
     folder: TempDir,
 }
 
 impl<'a> Workshop<'a> {
-    pub(crate) fn new(set: &'a NeuralSet, config: &PieceConfig) -> Self {
+    pub(crate) fn new(set: &'a PieceSet, open: &OpenPieceConfig) -> Self {
         Self {
             set,
-            config: NeuralConfig::Pieces(config.clone()),
+            open: open.clone(),
+            config: set.settle(open, Device::Cpu).unwrap().config,
             valid: None,
             folder: TempDir::new().unwrap(),
         }
     }
 
-    /// Trains, or goes on with what an earlier run has left here.
-    pub(crate) fn try_train(&self, progress: &dyn Progress) -> Result<(NeuralModel, WorkFolder)> {
-        let trainer = NeuralTrainer {
+    /// Trains, or resumes what an earlier run has left here.
+    pub(crate) fn try_train(&self, progress: &dyn Progress) -> Result<(PieceModel, WorkFolder)> {
+        let trainer = PieceTrainer {
             set: self.set,
             valid: self.valid,
             config: &self.config,
             device: Device::Cpu,
         };
         let target = self.folder.path().join("model");
-        let work = WorkFolder::open(&target, &trainer.fingerprint()?, true)?;
+        let fingerprint = self.set.fingerprint(&self.open, self.valid)?;
+        let work = WorkFolder::open(&target, &fingerprint, true)?;
         Ok((trainer.run(&work, progress)?, work))
     }
 
-    pub(crate) fn train(&self) -> (NeuralModel, WorkFolder) {
+    pub(crate) fn train(&self) -> (PieceModel, WorkFolder) {
         self.try_train(&NoProgress).unwrap()
     }
 
     /// The model as a folder.
-    pub(crate) fn save(&self, model: &NeuralModel, work: &WorkFolder) -> ModelReader {
+    pub(crate) fn save(&self, model: &PieceModel, work: &WorkFolder) -> ModelReader {
         let target = self.folder.path().join("model");
-        let parts = NeuralParts {
-            space: &self.set.space,
-            text_fields: &[],
-            num_documents: self.set.sequences.num_rows() as u64,
-            evaluation: None,
-        };
         let writer = ModelWriter::create(&target, true).unwrap();
-        parts.save(model, work, writer).unwrap();
+        model.save(work, &writer).unwrap();
+        save_label_space(&self.set.space, &writer).unwrap();
+        let details = ModelDetails {
+            system: self.config.system.clone(),
+            num_labels: self.set.space.len() as u64,
+            num_documents: self.set.texts.rows.num_rows() as u64,
+            num_features: model.reader().pieces.vocab_size() as u64,
+            takes_text: true,
+            text_fields: Vec::new(),
+        };
+        ModelCard::new(&details, None).save(&writer).unwrap();
+        writer
+            .finish(&self.config.system, details.to_json())
+            .unwrap();
         ModelReader::open(&target).unwrap()
     }
 
-    pub(crate) fn open(&self, reader: &ModelReader, precision: Precision) -> NeuralModel {
-        let num_labels = self.set.space.len();
-        NeuralModel::open(
-            reader,
-            self.config.clone(),
-            num_labels,
-            Device::Cpu,
+    pub(crate) fn open(&self, reader: &ModelReader, precision: Precision) -> PieceModel {
+        let compute = Compute {
+            device: Device::Cpu,
             precision,
-        )
-        .unwrap()
+        };
+        PieceModel::open(reader, self.set.space.len(), compute).unwrap()
     }
 }
 
 /// Trains with other settings of the same documents, and ranks.
-pub(crate) fn rankings_of(set: &NeuralSet, config: &PieceConfig) -> Vec<Vec<ScoredLabel>> {
+pub(crate) fn rankings_of(set: &PieceSet, config: &OpenPieceConfig) -> Vec<Vec<ScoredLabel>> {
     rank(&Workshop::new(set, config).train().0)
 }
 
-pub(crate) fn rank(model: &NeuralModel) -> Vec<Vec<ScoredLabel>> {
-    model.rank(&texts(), OPTIONS).unwrap()
+pub(crate) fn rank(model: &PieceModel) -> Vec<Vec<ScoredLabel>> {
+    model.rank_texts(&texts(), OPTIONS).unwrap()
 }
 
 /// Every array of a file of weights.

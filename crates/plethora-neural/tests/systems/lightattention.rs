@@ -1,14 +1,15 @@
 //! What must hold of LightAttention beside what holds of every system: its variants, several
-//! clusterings, going on, settings that cannot work.
+//! clusterings, resuming, settings that cannot work.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use plethora_core::artifact::WorkFolder;
 use plethora_core::{Error as CoreError, Progress};
-use plethora_neural::{
-    EncoderConfig, Error, HeadConfig, LabelContext, NeuralConfig, NeuralModel, NeuralSet,
-    NeuralTrainer, RankOptions, Result, WordConfig,
+use plethora_neural::words::{
+    EncoderConfig, HeadConfig, LabelContext, WordConfig, WordModel, WordSet, WordTrainer,
 };
+use plethora_neural::{Error, Result};
+use plethora_system::RankOptions;
 use tempfile::TempDir;
 
 use crate::{Device, OPTIONS, ScoredLabel, assert_close, documents, set, small, texts, train};
@@ -41,24 +42,23 @@ fn with_context(context: LabelContext) -> WordConfig {
     config
 }
 
-fn rank(model: &NeuralModel) -> Vec<Vec<ScoredLabel>> {
+fn rank(model: &WordModel) -> Vec<Vec<ScoredLabel>> {
     model.rank(&texts(), OPTIONS).unwrap()
 }
 
 fn stopped_after(
-    set: &NeuralSet,
+    set: &WordSet,
     config: &WordConfig,
     folder: &TempDir,
     steps: u64,
-) -> Result<NeuralModel> {
-    let config = NeuralConfig::Words(config.clone());
-    let trainer = NeuralTrainer {
+) -> Result<WordModel> {
+    let trainer = WordTrainer {
         set,
         valid: None,
-        config: &config,
+        config,
         device: Device::Cpu,
     };
-    let fingerprint = trainer.fingerprint().unwrap();
+    let fingerprint = set.fingerprint(config, None).unwrap();
     let work = WorkFolder::open(&folder.path().join("model"), &fingerprint, true).unwrap();
     trainer.run(&work, &Stop(AtomicU64::new(steps)))
 }

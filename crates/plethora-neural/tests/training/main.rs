@@ -8,7 +8,8 @@ mod toy;
 mod workshop;
 
 use plethora_neural::train::{Averaging, Schedule, TrainConfig};
-use plethora_neural::{Device, Error};
+use plethora_neural::{Error, open_device};
+use plethora_system::Device;
 use toy::{ToyNetwork, ToyValidator, WIDTH};
 use workshop::{Workshop, config};
 
@@ -118,7 +119,7 @@ fn gpu_gives_the_weights_of_the_processor() {
         run.network.weights()
     };
     let on_cpu = train(tch::Device::Cpu);
-    let Ok(device) = Device::Cuda(0).open() else {
+    let Ok(device) = open_device(Device::Cuda(0)) else {
         return;
     };
     for (on_gpu, on_cpu) in train(device).into_iter().zip(on_cpu) {

@@ -4,6 +4,7 @@ use plethora_core::SeedStream;
 use tch::Reduction;
 
 use super::*;
+use crate::head::Phase;
 use crate::parameters::Parameters;
 use crate::train::MomentumStep;
 
@@ -71,13 +72,20 @@ impl Case {
     }
 
     fn learn(&self, momentum: MomentumStep<'_>, step_scale: f64, scale: LossScale) -> Tensor {
-        let step = StepPart {
+        let part = &StepPart {
             scale: step_scale,
             seed: 0,
             epoch_progress: 0.0,
             momentum,
         };
-        let learnt = (self.head).learn(&self.input(), &self.targets, &step, scale);
+        let step = HeadStep {
+            targets: &self.targets,
+            part,
+            loss: scale,
+            phase: Phase::Joint,
+            drops: true,
+        };
+        let learnt = self.head.learn(&self.input(), &step);
         assert!(learnt.rows.is_empty());
         self.parameters.dense.collect();
         learnt.loss
@@ -242,7 +250,7 @@ fn rankings_equal_those_of_all_logits_whatever_the_chunk() {
     for chunk in [0, 1, 3, 100] {
         for keep in [1, 4, NUM_LABELS, 50] {
             let case = case(&config(0, chunk), Kind::Float);
-            let ranked = case.head.rank(&case.input(), keep);
+            let ranked = case.head.rank(&case.input(), 1, keep);
             let biases = case.values(1).squeeze_dim(1);
             let logits = case.vector.detach().linear(&case.values(0), Some(&biases));
             let (scores, labels) = logits.topk(keep.min(NUM_LABELS) as i64, 1, true, true);

@@ -8,7 +8,7 @@ use rand::RngExt;
 
 use super::super::*;
 use crate::parameters::{Parameters, RowTable};
-use crate::train::MomentumStep;
+use crate::train::{MomentumStep, StepPart};
 
 pub(super) const WIDTH: usize = 5;
 pub(super) const BOTTLENECK: usize = 3;
@@ -82,15 +82,20 @@ impl Case {
     }
 
     pub(super) fn learn(&self, scale: LossScale, phase: Phase, step_scale: f64) -> Learnt {
-        let step = StepPart {
+        let part = &StepPart {
             scale: step_scale,
             seed: 0,
             epoch_progress: 0.0,
             momentum: MomentumStep::none(),
         };
-        let learnt = self
-            .head
-            .learn(&self.input(), &self.targets, &step, scale, phase);
+        let step = HeadStep {
+            targets: &self.targets,
+            part,
+            loss: scale,
+            phase,
+            drops: true,
+        };
+        let learnt = self.head.learn(&self.input(), &step);
         self.parameters.dense.collect();
         learnt
     }

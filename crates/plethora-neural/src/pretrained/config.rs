@@ -1,0 +1,267 @@
+//! Settings of the systems that read pieces through a pretrained transformer.
+
+use plethora_core::{Error, Result};
+use plethora_system::settings::Auto;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::adaptive::AdaptiveConfig;
+use crate::ClustersConfig;
+use crate::checks::{check, check_share};
+use crate::head::{Activation, Negatives};
+use crate::setting::Setting;
+use crate::train::TrainConfig;
+use crate::transformer::TransformerConfig;
+
+/// What is said of settings with the adaptive form and none of its numbers.
+const NO_ADAPTIVE: &str = "adaptive is the form of the system aplc-xlnet";
+
+/// Settings as users give them: what they leave open is chosen by the data and the machine, see
+/// [`PieceSet::settle`](super::PieceSet::settle).
+pub type OpenPieceConfig = PieceConfig<Auto<usize>, Auto<f64>, Auto<HeadForm>, Auto<Vec<usize>>>;
+
+/// Settings of a system that reads pieces, with all choices made: what training and models have.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    deny_unknown_fields,
+    bound(
+        serialize = "Count: Serialize, Rate: Serialize + From<f64> + PartialEq, \
+                     Form: Serialize, Cuts: Serialize",
+        deserialize = "Count: Deserialize<'de> + Default, Rate: Deserialize<'de> + From<f64>, \
+                       Form: Deserialize<'de> + Default, Cuts: Deserialize<'de>"
+    )
+)]
+#[schemars(bound = "Count: JsonSchema + Serialize + Default, \
+                    Rate: JsonSchema + Serialize + From<f64> + PartialEq, \
+                    Form: JsonSchema + Serialize + Default, \
+                    Cuts: JsonSchema + Serialize")]
+pub struct PieceConfig<Count = usize, Rate = f64, Form = HeadForm, Cuts = Vec<usize>> {
+    /// Name of the system, which is its recipe's.
+    pub system: String,
+    /// Draws first weights, the order of documents and what dropout leaves out.
+    pub seed: u64,
+    /// The pretrained transformer.
+    pub encoder: TransformerConfig,
+    /// Documents before and behind the encoder.
+    pub document: DocumentConfig<Count>,
+    /// From a document's vector to its labels.
+    pub head: PieceHeadConfig<Form, Count>,
+    /// The groups of labels that the clustered form chooses from.
+    #[serde(default)]
+    pub clusters: ClustersConfig<Count>,
+    /// The clusters of the adaptive form, which is the only one to have these settings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adaptive: Option<AdaptiveConfig<Count, Rate, Cuts>>,
+    /// How the weights are found.
+    pub train: TrainConfig<Count, Count, Rate>,
+}
+
+/// Documents before and behind the encoder.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DocumentConfig<Count = usize> {
+    /// Pieces of a document beyond this many are cut.
+    pub max_length: Count,
+    /// Share of the numbers of a document's vector that a training step leaves out.
+    pub dropout: f64,
+    /// Share of each epoch in which anything is left out at all; LightXML's program stops early.
+    pub dropout_share: f64,
+}
+
+/// From a document's vector to its labels.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(bound = "Form: JsonSchema + Serialize + Default, \
+                    Count: JsonSchema + Serialize + Default")]
+pub struct PieceHeadConfig<Form = HeadForm, Count = usize> {
+    /// How labels are scored.
+    pub form: Form,
+    /// Width that the document's vector is brought to before labels are compared with it, in the
+    /// clustered and the exact form. In the latter 0 leaves it as it is.
+    pub bottleneck: Count,
+    /// What follows the bottleneck of the clustered form.
+    pub activation: Activation,
+    /// When the clustered form chooses what a document's labels are told from.
+    pub negatives: Negatives,
+    /// Learning rate of the exact form's labels at its highest.
+    pub label_learning_rate: f64,
+    /// Share of their momentum that a step keeps.
+    pub label_momentum: f64,
+    /// Share by which a step shrinks their weights, times the learning rate.
+    pub label_weight_decay: f64,
+}
+
+/// How labels are scored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HeadForm {
+    /// One layer over all labels.
+    #[default]
+    Flat,
+    /// Clusters first, then the labels of the best ones.
+    Clustered,
+    /// All labels, chunk by chunk, so that millions fit.
+    Exact,
+    /// Frequent labels always, rarer ones in clusters that a document may visit.
+    Adaptive,
+}
+
+/// How labels are scored, with the settings that only one form has.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum SettledForm<'a> {
+    Flat,
+    Clustered,
+    Exact,
+    Adaptive(&'a AdaptiveConfig),
+}
+
+impl<Count, Rate, Form, Cuts> PieceConfig<Count, Rate, Form, Cuts>
+where
+    Count: Setting<usize> + Default + PartialEq,
+    Rate: Setting<f64>,
+    Form: Setting<HeadForm> + From<HeadForm> + Default + PartialEq,
+    Cuts: Setting<Vec<usize>>,
+{
+    /// Refuses settings that cannot work, naming the key.
+    pub fn validate(&self) -> Result<()> {
+        self.encoder
+            .validate()
+            .map_err(|error| error.within("encoder"))?;
+        check_share(self.document.dropout, "document.dropout")?;
+        check(
+            (0.0..=1.0).contains(&self.document.dropout_share),
+            "document.dropout_share",
+            "must be a number from 0 to 1",
+        )?;
+        check(
+            self.document.max_length.holds(|&length| length >= 3),
+            "document.max_length",
+            "must be at least 3, of which two are special pieces",
+        )?;
+        self.head.validate()?;
+        self.clusters.validate()?;
+        if self.head.form.value() == Some(&HeadForm::Clustered) {
+            let message = "must be at least 1 in the clustered form";
+            let (width, beam) = (&self.head.bottleneck, &self.clusters.beam);
+            check(width.holds(|&width| width >= 1), "head.bottleneck", message)?;
+            check(beam.holds(|&beam| beam >= 1), "clusters.beam", message)?;
+        }
+        self.validate_adaptive()?;
+        self.train.validate().map_err(|error| error.within("train"))
+    }
+
+    fn validate_adaptive(&self) -> Result<()> {
+        let is_adaptive = self.head.form.value() == Some(&HeadForm::Adaptive);
+        let Some(adaptive) = &self.adaptive else {
+            return check(!is_adaptive, "head.form", NO_ADAPTIVE);
+        };
+        let others = PieceHeadConfig {
+            form: Form::from(HeadForm::Adaptive),
+            ..PieceHeadConfig::default()
+        };
+        check(
+            is_adaptive,
+            "head.form",
+            "must be adaptive in aplc-xlnet; other forms are those of lightxml",
+        )?;
+        check(
+            self.head == others,
+            "head",
+            "has settings of other forms, of which the adaptive one makes no use",
+        )?;
+        check(
+            self.clusters == ClustersConfig::default(),
+            "clusters",
+            "are those of the clustered form; the adaptive one has its own under adaptive",
+        )?;
+        adaptive
+            .validate()
+            .map_err(|error| error.within("adaptive"))
+    }
+}
+
+impl PieceConfig {
+    /// How labels are scored.
+    ///
+    /// # Errors
+    /// [`Error::Config`] where the adaptive form lacks its settings, which
+    /// [`validate`](Self::validate) refuses.
+    pub(crate) fn form(&self) -> Result<SettledForm<'_>> {
+        match (self.head.form, &self.adaptive) {
+            (HeadForm::Flat, _) => Ok(SettledForm::Flat),
+            (HeadForm::Clustered, _) => Ok(SettledForm::Clustered),
+            (HeadForm::Exact, _) => Ok(SettledForm::Exact),
+            (HeadForm::Adaptive, Some(adaptive)) => Ok(SettledForm::Adaptive(adaptive)),
+            (HeadForm::Adaptive, None) => Err(Error::config("head.form", NO_ADAPTIVE)),
+        }
+    }
+
+    /// Networks that the system has.
+    pub(crate) fn num_members(&self) -> usize {
+        match self.head.form {
+            HeadForm::Clustered => self.clusters.num_clusterings,
+            HeadForm::Flat | HeadForm::Exact | HeadForm::Adaptive => 1,
+        }
+    }
+
+    /// The same settings with this share of the epochs, and at least one.
+    #[must_use]
+    pub(crate) fn with_epoch_share(mut self, share: f64) -> Self {
+        let epochs = (self.train.epochs as f64 * share).round() as usize;
+        self.train.epochs = epochs.max(1);
+        self
+    }
+}
+
+impl<Form: Default, Count: Default> Default for PieceHeadConfig<Form, Count> {
+    fn default() -> Self {
+        Self {
+            form: Form::default(),
+            bottleneck: Count::default(),
+            activation: Activation::None,
+            negatives: Negatives::Dynamic,
+            label_learning_rate: 0.05,
+            label_momentum: 0.9,
+            label_weight_decay: 0.0,
+        }
+    }
+}
+
+impl<Form, Count: Setting<usize>> PieceHeadConfig<Form, Count> {
+    fn validate(&self) -> Result<()> {
+        check(
+            self.bottleneck.holds(|&width| width <= 65_536),
+            "head.bottleneck",
+            "must be from 0 to 65536",
+        )?;
+        check(
+            self.label_learning_rate > 0.0 && self.label_learning_rate.is_finite(),
+            "head.label_learning_rate",
+            "must be a number above 0",
+        )?;
+        check_share(self.label_momentum, "head.label_momentum")?;
+        check_share(self.label_weight_decay, "head.label_weight_decay")
+    }
+}
+
+/// The settings of a system's recipe, for tests.
+#[cfg(test)]
+pub(crate) fn recipe(system: &str) -> OpenPieceConfig {
+    let found = super::family::SYSTEMS
+        .iter()
+        .find(|spec| spec.name == system);
+    toml::from_str(found.unwrap().recipe).unwrap()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::pretrained::choices::example;
+
+    #[test]
+    fn a_share_of_the_epochs_is_never_none_of_them() {
+        let mut config = example();
+        config.train.epochs = 15;
+        let epochs = |share: f64| config.clone().with_epoch_share(share).train.epochs;
+        assert_eq!([1.0, 1.0 / 3.0, 1.0 / 27.0].map(epochs), [15, 5, 1]);
+    }
+}

@@ -1,0 +1,80 @@
+//! The files of an encoder that a system of pieces starts from.
+
+use std::path::Path;
+
+use plethora_core::Error;
+
+use super::config::{OpenPieceConfig, PieceConfig};
+use super::pieces::Pieces;
+use crate::Result;
+use crate::parameters::DenseParametersBuilder;
+use crate::setting::Setting;
+use crate::transformer::{Architecture, Transformer, Weights};
+
+/// Name of an encoder's own settings in its folder.
+const ARCHITECTURE_FILE_OF_ENCODER: &str = "config.json";
+
+/// Pieces of a document that are kept at most, where the encoder itself knows no limit.
+const MAX_PIECES: usize = 512;
+
+/// What is known of an encoder before its weights are read.
+pub(super) struct EncoderFiles {
+    pub(super) architecture: Architecture,
+    pub(super) pieces: Pieces,
+    /// Pieces of a document that are kept.
+    pub(super) max_length: usize,
+}
+
+impl EncoderFiles {
+    /// Reads the encoder that the settings name, and makes sure that they suit it.
+    pub(super) fn open(config: &OpenPieceConfig) -> Result<Self> {
+        let folder = Path::new(&config.encoder.folder);
+        let architecture = Architecture::read(&folder.join(ARCHITECTURE_FILE_OF_ENCODER))?;
+        let pieces = Pieces::open(folder)?;
+        check_fit(config, &architecture, &pieces, folder)?;
+        let max_length = (config.document.max_length)
+            .unwrap_or_else(|| architecture.max_length().unwrap_or(MAX_PIECES));
+        Ok(Self {
+            architecture,
+            pieces,
+            max_length,
+        })
+    }
+}
+
+/// Makes sure that encoder, tokenizer and settings go together; `encoder_file` is where the encoder
+/// comes from, for messages.
+pub(super) fn check_fit<Count: Setting<usize>, Rate, Form, Cuts>(
+    config: &PieceConfig<Count, Rate, Form, Cuts>,
+    architecture: &Architecture,
+    pieces: &Pieces,
+    encoder_file: &Path,
+) -> Result<()> {
+    pieces.check_vocabulary(architecture.vocab_size(), encoder_file)?;
+    config
+        .encoder
+        .check_layers(architecture.num_layers())
+        .map_err(|error| error.within("encoder"))?;
+    match architecture.max_length() {
+        Some(limit) if !config.document.max_length.holds(|&length| length <= limit) => {
+            let message = format!("must be at most {limit}, which the encoder has places for");
+            Err(Error::config("document.max_length", message).into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Reads all of the encoder that the settings name and forgets it again, so that what is missing or
+/// damaged shows before hours are spent on the documents.
+///
+/// # Errors
+///
+/// [`Config`](plethora_core::Error::Config) for settings that do not suit the encoder; otherwise the
+/// file that cannot be used, and why.
+pub fn check_encoder(config: &OpenPieceConfig) -> Result<()> {
+    let files = EncoderFiles::open(config)?;
+    let weights = Weights::Folder(Path::new(&config.encoder.folder));
+    let mut builder = DenseParametersBuilder::default();
+    Transformer::new(&files.architecture, &config.encoder, &mut builder, weights)?;
+    Ok(())
+}

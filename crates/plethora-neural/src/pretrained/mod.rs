@@ -1,0 +1,35 @@
+//! The family of systems that read subword pieces through a pretrained transformer. `LightXML` is a
+//! network of pieces, or several with clusterings of their own; APLC-XLNet one with another head.
+
+mod adaptive;
+mod batch;
+mod batches;
+mod choices;
+mod config;
+mod encoder_files;
+mod estimate;
+mod family;
+mod memory;
+mod model;
+mod network;
+mod open;
+mod pieces;
+mod ranker;
+mod reader;
+mod run;
+mod trainable;
+mod training_set;
+mod validator;
+
+pub use adaptive::{AdaptiveConfig, Projection, Roots, TailLoss};
+pub use choices::Choices;
+pub use config::{DocumentConfig, HeadForm, OpenPieceConfig, PieceConfig, PieceHeadConfig};
+pub use encoder_files::check_encoder;
+pub use family::Pretrained;
+pub use model::PieceModel;
+pub use pieces::{
+    PieceCorpusBuilder, PieceRows, Pieces, TOKENIZER_FILE, hub_cache, resolve_encoder,
+};
+pub use reader::PieceReader;
+pub use run::PieceTrainer;
+pub use training_set::{CutsTexts, PieceSet, PieceSetBuilder, PieceTexts};

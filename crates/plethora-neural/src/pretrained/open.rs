@@ -1,0 +1,69 @@
+//! The networks of a model folder.
+
+use plethora_core::artifact::{CONFIG_FILE, ModelReader};
+
+use super::config::{PieceConfig, SettledForm};
+use super::model::PieceMember;
+use super::network::{HeadPlan, PieceNetwork, PieceSetup};
+use crate::Result;
+use crate::head::Clusters;
+use crate::precision::prediction_kind;
+use crate::start::Start;
+use crate::systems::label_clusters::{blank, open_clusters};
+use crate::systems::network_file;
+use crate::train::Network as _;
+use crate::transformer::{Architecture, Weights};
+
+/// Name of the encoder's own settings in a model folder.
+pub(super) const ARCHITECTURE_FILE: &str = "encoder.json";
+
+/// Name of the weights of a network in a model folder.
+pub(super) fn member_file_name(member: usize) -> String {
+    format!("member-{member}.safetensors")
+}
+
+/// The networks of a system with this encoder.
+pub(super) fn open_members(
+    folder: &ModelReader,
+    config: &PieceConfig,
+    architecture: &Architecture,
+    num_labels: usize,
+    device: tch::Device,
+) -> Result<Vec<PieceMember>> {
+    let open_member = |member| {
+        let plan = match config.form()? {
+            SettledForm::Flat => HeadPlan::Flat,
+            SettledForm::Exact => HeadPlan::Exact,
+            SettledForm::Clustered => {
+                HeadPlan::Clustered(open_clusters(folder, member, num_labels)?)
+            }
+            SettledForm::Adaptive(config) => {
+                HeadPlan::Adaptive(config.clone(), open_clusters(folder, member, num_labels)?)
+            }
+        };
+        let num_clusters = plan.clusters().map_or(0, Clusters::num_clusters);
+        let network = PieceNetwork::new(&PieceSetup {
+            config,
+            architecture,
+            weights: Weights::Start(Start::blank()),
+            labels: blank(&vec![0; num_labels]),
+            plan: &plan,
+            clusters: blank(&vec![0; num_clusters]),
+            device,
+            kind: prediction_kind(config.train.precision, device),
+            start: Start::blank(),
+            is_trained: false,
+        })?;
+        let name = member_file_name(member);
+        let arrays = folder.map(&name)?;
+        network_file::load(network.parameters(), &arrays, &folder.path(&name)?)?;
+        Ok(PieceMember { plan, network })
+    };
+    (0..config.num_members()).map(open_member).collect()
+}
+
+/// Number of trained values of a model, without opening a network.
+pub(super) fn num_parameters(folder: &ModelReader) -> plethora_core::Result<u64> {
+    let config: PieceConfig = folder.read_json(CONFIG_FILE)?;
+    network_file::num_values(folder, (0..config.num_members()).map(member_file_name))
+}

@@ -1,0 +1,30 @@
+//! Settings of a run that may be resumed, and of one that is only tried out.
+
+use plethora_core::artifact::WorkFolder;
+use plethora_core::{Error, Result};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Name of the settings that a run was begun with, in its work folder.
+const SETTLED_FILE: &str = "settings.json";
+
+/// The settings that a run was begun with, if choices were made then: they stay, wherever and with how
+/// much memory it is resumed.
+pub(crate) fn begun_with<T: DeserializeOwned>(work: &WorkFolder) -> Option<T> {
+    let bytes = std::fs::read(work.path(SETTLED_FILE)).ok()?;
+    serde_json::from_slice(&bytes).ok()
+}
+
+/// Keeps the choices of a run that begins.
+pub(crate) fn keep_settings(work: &WorkFolder, config: &impl Serialize) -> Result<()> {
+    let path = work.path(SETTLED_FILE);
+    let text = serde_json::to_vec_pretty(config).map_err(|error| Error::data(error.to_string()))?;
+    let new = work.path(&format!("{SETTLED_FILE}.new"));
+    std::fs::write(&new, text).map_err(Error::write(&new))?;
+    std::fs::rename(&new, &path).map_err(Error::write(&path))
+}
+
+/// This share of so many epochs, and at least one.
+pub(crate) fn share_of_epochs(epochs: usize, share: f64) -> usize {
+    ((epochs as f64 * share).round() as usize).max(1)
+}

@@ -1,0 +1,250 @@
+//! TReaderXML, trained: from texts to their best labels, and to the documents that voted for one.
+
+use plethora_core::artifact::{CONFIG_FILE, ModelReader, ModelWriter, WorkFolder};
+use plethora_core::corpus::Document;
+use plethora_core::text::{TfIdf, Words};
+use plethora_core::training_log::TrainingLog;
+use plethora_core::{Error as CoreError, IndexRows, LabelId, ScoredLabel};
+use plethora_system::{
+    Compute, ExplainingNeighbour, Explanation, FeatureContribution, Method, RankOptions, Ranker,
+    Rankings, spans_of, terms_of,
+};
+use tch::{Kind, Tensor};
+
+use super::config::{NeighbourVectors, TReaderConfig};
+use super::mixture::{MIXED_DEPTH, ToMix};
+use super::neighbour_index::{MeanNeighbours, NeighbourIndex, TermNeighbours};
+use super::network::{TReaderNetwork, TReaderSetup};
+use super::ranker::TReaderRanker;
+use super::retriever::{Known, NeighbourVotes, Retriever};
+use crate::Result;
+use crate::device::open_device;
+use crate::guard::guarded;
+use crate::start::Start;
+use crate::systems::label_clusters::blank;
+use crate::systems::network_file::{self, folder_of};
+use crate::systems::reading::text_of;
+use crate::train::Network as _;
+
+/// Name of the weights in a model folder.
+pub(super) const NETWORK_FILE: &str = "network.safetensors";
+
+/// The network, and where it looks neighbours up.
+#[derive(Debug)]
+pub struct TReaderModel {
+    pub(super) config: TReaderConfig,
+    pub(super) words: Words,
+    pub(super) network: TReaderNetwork,
+    /// Absent without a teacher.
+    pub(super) retriever: Option<Retriever>,
+}
+
+impl TReaderModel {
+    /// Opens the network of a model folder; on which device and with which numbers it was trained does
+    /// not matter.
+    pub fn open(
+        folder: &ModelReader,
+        mut config: TReaderConfig,
+        num_labels: usize,
+        compute: impl Into<Compute>,
+    ) -> Result<Self> {
+        let compute = compute.into();
+        config.validate()?;
+        let device = open_device(compute.device)?;
+        config.train.precision = compute.precision;
+        guarded(|| {
+            let words = Words::load_from(folder.folder())?;
+            let retriever = if config.teacher.used {
+                Some(open_retriever(folder, &config, &words, num_labels)?)
+            } else {
+                None
+            };
+            let shape = [words.num_rows() as i64, config.vectors.width as i64];
+            let known = retriever.as_ref();
+            let mut network = TReaderNetwork::new(&TReaderSetup {
+                config: &config,
+                word_vectors: &Tensor::zeros(shape, (Kind::Float, tch::Device::Cpu)),
+                labels: blank(&vec![0; num_labels]),
+                num_known: known.map_or(0, |retriever| retriever.teacher().num_known()),
+                device,
+                start: Start::blank(),
+            });
+            let arrays = folder.map(NETWORK_FILE)?;
+            network_file::load(network.parameters(), &arrays, &folder.path(NETWORK_FILE)?)?;
+            network.end_training();
+            Ok(Self {
+                config,
+                words,
+                network,
+                retriever,
+            })
+        })
+    }
+
+    /// The best labels of each text, best first.
+    pub fn rank(
+        &self,
+        texts: &[impl AsRef<str> + Sync],
+        keep: usize,
+    ) -> Result<Vec<Vec<ScoredLabel>>> {
+        let sequences = self.words.sequences(texts);
+        guarded(|| self.rank_sequences(texts, &sequences, keep))
+    }
+
+    fn rank_sequences(
+        &self,
+        texts: &[impl AsRef<str> + Sync],
+        sequences: &IndexRows,
+        keep: usize,
+    ) -> Result<Vec<Vec<ScoredLabel>>> {
+        let retriever = self.retriever.as_ref();
+        let rows =
+            retriever.map(|retriever| retriever.rows_of_texts(texts, sequences, &self.config));
+        let mixture = self.network.mixture();
+        let ranker = TReaderRanker {
+            network: &self.network,
+            teacher: retriever.map(Retriever::teacher),
+            keep: mixture.as_ref().map_or(keep, |_| keep.max(MIXED_DEPTH)),
+        };
+        let rankings = ranker.rank(sequences, rows.as_deref())?;
+        let (Some(mixture), Some(rows), Some(retriever)) = (mixture, rows, retriever) else {
+            return Ok(rankings);
+        };
+        let documents = rankings.iter().zip(&rows);
+        let mixed = documents.map(|(ranking, row)| {
+            mixture.ranked(ToMix { ranking, row }, retriever.teacher(), keep)
+        });
+        Ok(mixed.collect())
+    }
+
+    /// Number of trained values.
+    pub fn num_parameters(&self) -> u64 {
+        network_file::num_parameters(self.network.parameters())
+    }
+
+    /// Number of training documents among which neighbours are looked for.
+    pub fn num_known_documents(&self) -> usize {
+        let retriever = self.retriever.as_ref();
+        retriever.map_or(0, Retriever::num_documents)
+    }
+
+    /// The score that ranking gives to a label of a text, and the one that the network gives to it
+    /// before votes are mixed in; the latter is absent where none are.
+    fn scores(
+        &self,
+        retriever: &Retriever,
+        (text, sequences): (&str, &IndexRows),
+        label: LabelId,
+    ) -> Result<(f32, Option<f32>)> {
+        let teacher = retriever.teacher();
+        // All labels are among those that the teacher knows.
+        let keep = teacher.num_known();
+        let ranker = TReaderRanker {
+            network: &self.network,
+            teacher: Some(teacher),
+            keep,
+        };
+        let rows = retriever.rows_of_texts(&[text], sequences, &self.config);
+        let rankings = ranker.rank(sequences, Some(&rows))?;
+        let score_in = |ranking: &[ScoredLabel]| {
+            let found = ranking.iter().find(|scored| scored.label == label);
+            found.map_or(0.0, |scored| scored.score)
+        };
+        let own = score_in(&rankings[0]);
+        let mixed = self.network.mixture().map(|mixture| {
+            let document = ToMix {
+                ranking: &rankings[0],
+                row: &rows[0],
+            };
+            score_in(&mixture.ranked(document, teacher, keep))
+        });
+        Ok((mixed.unwrap_or(own), mixed.map(|_| own)))
+    }
+}
+
+fn open_retriever(
+    folder: &ModelReader,
+    config: &TReaderConfig,
+    words: &Words,
+    num_labels: usize,
+) -> Result<Retriever> {
+    let path_of = |name: &str| folder.path(name);
+    let index = match config.neighbours.by {
+        NeighbourVectors::TfIdf => {
+            let tfidf = TfIdf::load_from(folder.folder())?;
+            NeighbourIndex::Terms(TermNeighbours::open(path_of, tfidf)?)
+        }
+        NeighbourVectors::Mean => {
+            NeighbourIndex::Means(MeanNeighbours::open(path_of, words.num_rows())?)
+        }
+    };
+    let known = Known::open(path_of, words, num_labels)?;
+    Ok(Retriever::new(index, known, path_of)?)
+}
+
+impl Ranker for TReaderModel {
+    fn rank(
+        &self,
+        documents: &[Document],
+        options: RankOptions,
+    ) -> plethora_core::Result<Rankings> {
+        let texts: Vec<&str> = documents
+            .iter()
+            .map(text_of)
+            .collect::<plethora_core::Result<_>>()?;
+        Ok(Self::rank(self, &texts, options.top_k)?.into())
+    }
+
+    /// The votes of neighbours for a label, by the documents that cast them and by the terms that made
+    /// these near. The score is what became of them and the network's word.
+    fn explain(&self, text: &str, label: LabelId) -> plethora_core::Result<Explanation> {
+        let Some(retriever) = &self.retriever else {
+            return Err(CoreError::data(format!(
+                "{} cannot be explained yet",
+                self.config.system
+            )));
+        };
+        let sequences = self.words.sequences(&[text]);
+        let (score, network_score) = guarded(|| self.scores(retriever, (text, &sequences), label))?;
+        let votes = retriever.votes_of_text(text, &sequences, label, &self.config);
+        Ok(Explanation {
+            network_score,
+            ..explained(
+                &votes,
+                text,
+                Explanation::new(label, score, Method::Neighbours),
+            )
+        })
+    }
+
+    fn save(&self, work: &WorkFolder, writer: &ModelWriter) -> plethora_core::Result<()> {
+        if let Some(retriever) = &self.retriever {
+            retriever.save(|name| work.path(name), writer)?;
+        }
+        network_file::save(self.network.parameters(), &writer.path(NETWORK_FILE))?;
+        writer.write_json(CONFIG_FILE, &self.config)?;
+        let folder = folder_of(writer);
+        self.words.save_to(&folder)?;
+        TrainingLog::copy(work.folder(), &folder)
+    }
+}
+
+/// The explanation with what neighbours say.
+fn explained(votes: &NeighbourVotes<'_>, text: &str, explanation: Explanation) -> Explanation {
+    let (terms, spans) = match &votes.terms {
+        Some((terms, tfidf)) => {
+            let features: Vec<FeatureContribution> = terms.iter().map(Into::into).collect();
+            (terms_of(&features, tfidf), spans_of(&features, tfidf, text))
+        }
+        None => (Vec::new(), Vec::new()),
+    };
+    let neighbours = votes.neighbours.iter();
+    Explanation {
+        spans,
+        terms,
+        neighbours: neighbours
+            .map(|&(neighbour, share)| ExplainingNeighbour::new(neighbour, share, votes.documents))
+            .collect(),
+        ..explanation
+    }
+}

@@ -1,0 +1,199 @@
+//! What TReaderXML is trained on.
+
+use plethora_core::neighbours::DocumentNames;
+use plethora_core::text::{TfIdf, TfIdfBuilder, Words, WordsBuilder};
+use plethora_core::{IndexRows, Result, SparseMatrix, SparseRow, SparseVector};
+
+use super::config::{NeighbourVectors, TReaderConfig};
+use crate::systems::{ReadsTexts, TextSet, TextSetBuilder, ValidationDocuments};
+
+/// What TReaderXML is trained on.
+pub type TReaderSet = TextSet<TReaderTexts>;
+
+/// Makes a [`TReaderSet`] of documents.
+pub type TReaderSetBuilder = TextSetBuilder<TReaderReader>;
+
+/// Training texts as words, and what neighbours are found by.
+#[derive(Debug)]
+pub struct TReaderTexts {
+    /// The words that are known.
+    pub words: Words,
+    /// The words of each document.
+    pub sequences: IndexRows,
+    /// What neighbours are found by; absent without a teacher.
+    pub(super) known: Option<KnownTexts>,
+}
+
+/// What neighbours are found by, and who they are.
+#[derive(Debug)]
+pub(super) struct KnownTexts {
+    /// Who the documents are.
+    pub(super) names: DocumentNames,
+    /// By what they are compared.
+    pub(super) by: Compared,
+}
+
+/// By what documents are compared.
+#[derive(Debug)]
+pub(super) enum Compared {
+    /// The terms that they share.
+    Terms(Box<Terms>),
+    /// The means of their words' first vectors.
+    Means,
+}
+
+/// The terms of training documents.
+#[derive(Debug)]
+pub(super) struct Terms {
+    /// What makes the features of texts.
+    pub(super) tfidf: TfIdf,
+    /// The features of each document.
+    pub(super) features: SparseMatrix,
+}
+
+/// Documents to choose weights by.
+#[derive(Debug, Clone, Default)]
+pub struct TReaderValidation {
+    pub(super) documents: ValidationDocuments,
+    /// Rows by which they are compared with training documents, where terms are compared.
+    pub(super) features: Vec<SparseVector>,
+}
+
+impl TReaderTexts {
+    /// The terms of the documents, where they are compared by them.
+    pub(super) fn terms(&self) -> Option<&Terms> {
+        match &self.known.as_ref()?.by {
+            Compared::Terms(terms) => Some(terms),
+            Compared::Means => None,
+        }
+    }
+}
+
+impl TReaderValidation {
+    /// Documents that `documents` reads as [`ValidationDocuments`], with the function that it gets.
+    pub fn read(
+        texts: &TReaderTexts,
+        documents: impl FnOnce(&mut dyn FnMut(&[String]) -> IndexRows) -> Result<ValidationDocuments>,
+    ) -> Result<Self> {
+        let mut features = Vec::new();
+        let documents = documents(&mut |some| {
+            if let Some(terms) = texts.terms() {
+                features.extend(terms.tfidf.transform(some).rows().map(owned));
+            }
+            texts.words.sequences(some)
+        })?;
+        Ok(Self {
+            documents,
+            features,
+        })
+    }
+
+    /// The documents of a training set that are held back.
+    pub(super) fn held_back(set: &TReaderSet, held: &[u32]) -> Self {
+        let sequence = |document: usize| set.texts.sequences.row(document);
+        let features = set.texts.terms().map(|terms| {
+            let rows = held
+                .iter()
+                .map(|&document| terms.features.row(document as usize));
+            rows.map(owned).collect()
+        });
+        Self {
+            documents: ValidationDocuments::held_back(held, sequence, &set.labels_of_documents),
+            features: features.unwrap_or_default(),
+        }
+    }
+}
+
+fn owned(row: SparseRow<'_>) -> SparseVector {
+    SparseVector {
+        columns: row.columns.to_vec(),
+        values: row.values.to_vec(),
+    }
+}
+
+/// Reads texts as words, and what neighbours are found by.
+#[derive(Debug)]
+pub struct TReaderReader {
+    words: WordsBuilder,
+    known: Option<KnownBuilder>,
+}
+
+#[derive(Debug)]
+struct KnownBuilder {
+    names: DocumentNames,
+    /// Absent where documents are compared by their words' vectors.
+    terms: Option<Box<TfIdfBuilder>>,
+}
+
+impl TReaderReader {
+    /// Reads texts as a system with these settings does.
+    pub fn new(config: &TReaderConfig) -> Result<Self> {
+        let neighbours = &config.neighbours;
+        let known = if config.teacher.used {
+            let terms = match neighbours.by {
+                NeighbourVectors::TfIdf => {
+                    let builder = TfIdfBuilder::new(neighbours.text.clone());
+                    Some(Box::new(
+                        builder.map_err(|error| error.within("neighbours"))?,
+                    ))
+                }
+                NeighbourVectors::Mean => None,
+            };
+            Some(KnownBuilder {
+                names: DocumentNames::default(),
+                terms,
+            })
+        } else {
+            None
+        };
+        Ok(Self {
+            words: WordsBuilder::new(config.words.clone())?,
+            known,
+        })
+    }
+}
+
+impl ReadsTexts for TReaderReader {
+    type Read = TReaderTexts;
+
+    fn note(&mut self, id: &str, text: &str) {
+        if let Some(known) = &mut self.known {
+            known.names.push(id, Some(text));
+        }
+    }
+
+    fn push_batch(&mut self, texts: &[String]) {
+        self.words.push_batch(texts);
+        let known = self.known.as_mut();
+        if let Some(terms) = known.and_then(|known| known.terms.as_mut()) {
+            terms.push_batch(texts);
+        }
+    }
+
+    fn finish(self) -> Result<TReaderTexts> {
+        let (words, sequences) = self.words.finish()?;
+        let known = self.known.map(KnownBuilder::finish).transpose()?;
+        Ok(TReaderTexts {
+            words,
+            sequences,
+            known,
+        })
+    }
+}
+
+impl KnownBuilder {
+    fn finish(self) -> Result<KnownTexts> {
+        let by = match self.terms {
+            Some(terms) => {
+                let (tfidf, features) =
+                    (terms.finish()).map_err(|error| error.within("neighbours"))?;
+                Compared::Terms(Box::new(Terms { tfidf, features }))
+            }
+            None => Compared::Means,
+        };
+        Ok(KnownTexts {
+            names: self.names,
+            by,
+        })
+    }
+}

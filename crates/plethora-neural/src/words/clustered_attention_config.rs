@@ -1,0 +1,76 @@
+//! Settings of the head that attends with clusters first and with their labels then.
+
+use plethora_core::Result;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::config::AttentionConfig;
+use crate::checks::{check, check_layers, check_spread};
+use crate::head::Activation;
+
+/// Clusters of labels attend to the words and are ranked; the labels of the best ones then.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClusteredAttentionConfig {
+    /// How clusters are scored. What is said of labels there is said of clusters.
+    pub generator: AttentionConfig,
+    /// How the labels of chosen clusters are scored.
+    pub discriminator: DiscriminatorConfig,
+}
+
+/// How the labels of chosen clusters are scored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DiscriminatorConfig {
+    /// What a label is held against.
+    pub context: LabelContext,
+    /// Widths of the layers that the context goes through; the last is that of a label's vector.
+    pub layers: Vec<usize>,
+    /// What follows each layer.
+    pub activation: Activation,
+    /// Spread of the attention vectors at the start; 0 draws them as Xavier and Glorot do.
+    pub start_spread: f64,
+    /// Whether labels share output weights beside their own vectors, which then start at zero.
+    pub shared_output: bool,
+    /// How much the score of its cluster counts in a label's: 0 leaves it out, 1 multiplies both.
+    pub path_weight: f64,
+}
+
+/// What a label is held against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LabelContext {
+    /// What it finds in the text with an attention vector of its own.
+    Label,
+    /// What its cluster finds, which costs a fraction.
+    Cluster,
+    /// The mean of all states, the same for all labels: the paper's fifth equation to the letter.
+    Document,
+}
+
+impl ClusteredAttentionConfig {
+    /// Refuses settings that cannot work, naming the key below `head`.
+    pub(crate) fn validate(&self) -> Result<()> {
+        let generator = self.generator.validate();
+        generator.map_err(|error| error.within("generator"))?;
+        let discriminator = self.discriminator.validate();
+        discriminator.map_err(|error| error.within("discriminator"))
+    }
+}
+
+impl DiscriminatorConfig {
+    fn validate(&self) -> Result<()> {
+        check(
+            !self.layers.is_empty(),
+            "layers",
+            "must name at least one layer",
+        )?;
+        check_spread(self.start_spread, "start_spread")?;
+        check(
+            self.path_weight >= 0.0 && self.path_weight.is_finite(),
+            "path_weight",
+            "must be a number from 0",
+        )?;
+        check_layers(&self.layers, "layers")
+    }
+}

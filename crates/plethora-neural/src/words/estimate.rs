@@ -1,0 +1,211 @@
+//! What training a system of words will cost, roughly.
+
+use plethora_system::{Estimate, TrainingSize};
+
+use super::config::{EncoderConfig, HeadConfig, WordConfig};
+use crate::systems::estimate::{
+    BYTES_PER_WEIGHT, KEPT_PER_STATE, LIBRARY_BYTES, OPERATIONS_PER_SECOND, OPERATIONS_PER_WEIGHT,
+    words_per_document,
+};
+
+/// The attention of as many labels as are computed together.
+const ATTENTION_BYTES: f64 = 200.0 * 1024.0 * 1024.0;
+
+/// Sizes of one network.
+struct Network<'a> {
+    config: &'a WordConfig,
+    /// Words of a document.
+    length: f64,
+    /// Labels or clusters that a document is compared with.
+    num_candidates: f64,
+    /// All of them.
+    num_outputs: f64,
+    epochs: f64,
+}
+
+/// What training with settings that leave no choice will cost.
+pub(super) fn estimate(config: &WordConfig, size: &TrainingSize) -> Estimate {
+    let networks = networks(config, size);
+    let documents = size.num_documents as f64;
+    let operations: f64 = networks
+        .iter()
+        .map(|network| documents * network.epochs * network.operations())
+        .sum();
+    let weights = networks.iter().map(|network| network.num_weights(size));
+    let activations = networks.iter().map(Network::activation_bytes);
+    let mut bytes = LIBRARY_BYTES
+        + BYTES_PER_WEIGHT * weights.fold(0.0, f64::max)
+        + activations.fold(0.0, f64::max)
+        + 4.0 * documents * text_length(config, size);
+    if config.plt.is_some() {
+        bytes += size.feature_bytes(2) as f64;
+    }
+    Estimate {
+        cpu_seconds: operations / OPERATIONS_PER_SECOND,
+        peak_memory_bytes: bytes as u64,
+    }
+}
+
+/// One network over all labels, or two for each tree: over clusters, then over the labels of some.
+fn networks<'a>(config: &'a WordConfig, size: &TrainingSize) -> Vec<Network<'a>> {
+    let length = text_length(config, size);
+    let num_labels = size.num_labels as f64;
+    let network = |num_candidates: f64, num_outputs: f64, epochs: f64| Network {
+        config,
+        length,
+        num_candidates,
+        num_outputs,
+        epochs,
+    };
+    let epochs = config.train.epochs as f64;
+    if let Some(clusters) = &config.clusters {
+        let num_clusters = (num_labels / clusters.tree.max_leaf as f64).ceil();
+        let num_candidates = (clusters.beam as f64 * num_labels / num_clusters).min(num_labels);
+        let epochs = epochs * clusters.num_clusterings as f64;
+        return vec![network(
+            num_clusters + num_candidates,
+            num_clusters + num_labels,
+            epochs,
+        )];
+    }
+    let Some(plt) = &config.plt else {
+        return vec![network(num_labels, num_labels, epochs)];
+    };
+    let max_leaf = plt.tree.max_leaf as f64;
+    let num_clusters = (num_labels / max_leaf)
+        .ceil()
+        .min(plt.tree.branching as f64);
+    let num_candidates = (plt.beam as f64 * max_leaf).min(num_labels);
+    let trees = plt.num_trees as f64;
+    vec![
+        network(num_clusters, num_clusters, trees * epochs),
+        network(num_candidates, num_labels, trees * plt.lower_epochs as f64),
+    ]
+}
+
+fn text_length(config: &WordConfig, size: &TrainingSize) -> f64 {
+    words_per_document(size).clamp(1.0, config.words.max_length as f64)
+}
+
+impl Network<'_> {
+    /// Of a training step, for one document.
+    fn operations(&self) -> f64 {
+        let per_candidate = match &self.config.head {
+            // Weights of attention and the sum over states.
+            HeadConfig::Attention(head) => {
+                2.0 * self.length * self.state_width()
+                    + weights_of(self.state_width(), &head.layers)
+            }
+            HeadConfig::ClusteredAttention(head) => {
+                2.0 * self.length * self.state_width()
+                    + weights_of(self.state_width(), &head.discriminator.layers)
+            }
+            HeadConfig::AllLabels(head) => last_width(self.state_width(), &head.layers),
+        };
+        let shared = match &self.config.head {
+            HeadConfig::Attention(_) | HeadConfig::ClusteredAttention(_) => 0.0,
+            HeadConfig::AllLabels(head) => weights_of(self.state_width(), &head.layers),
+        };
+        OPERATIONS_PER_WEIGHT
+            * (self.length * self.encoder_weights() + shared + self.num_candidates * per_candidate)
+    }
+
+    fn encoder_weights(&self) -> f64 {
+        let width = self.config.vectors.width as f64;
+        match &self.config.encoder {
+            EncoderConfig::Bilstm(lstm) => {
+                let hidden = lstm.hidden as f64;
+                2.0 * 4.0 * hidden * (width + hidden)
+            }
+            EncoderConfig::Cnn(cnn) => {
+                let words: usize = cnn.windows.iter().sum();
+                (words * cnn.filters) as f64 * width
+            }
+        }
+    }
+
+    /// Numbers of a state, or of a document where there is one vector for it.
+    fn state_width(&self) -> f64 {
+        match &self.config.encoder {
+            EncoderConfig::Bilstm(lstm) => {
+                let own = if lstm.word_skip {
+                    self.config.vectors.width
+                } else {
+                    0
+                };
+                (2 * lstm.hidden + own) as f64
+            }
+            EncoderConfig::Cnn(cnn) => (cnn.windows.len() * cnn.filters * cnn.pools) as f64,
+        }
+    }
+
+    fn num_weights(&self, size: &TrainingSize) -> f64 {
+        let num_words = size
+            .num_features
+            .min(self.config.words.max_vocabulary as u64) as f64;
+        let per_output = match &self.config.head {
+            HeadConfig::Attention(_) => self.state_width(),
+            HeadConfig::ClusteredAttention(head) => {
+                self.state_width() + last_width(0.0, &head.discriminator.layers)
+            }
+            HeadConfig::AllLabels(head) => last_width(self.state_width(), &head.layers),
+        };
+        num_words * self.config.vectors.width as f64
+            + self.encoder_weights()
+            + self.num_outputs * per_output
+    }
+
+    /// What a batch keeps for the way back; the attention of all labels is never there at once.
+    fn activation_bytes(&self) -> f64 {
+        let state = match &self.config.encoder {
+            EncoderConfig::Bilstm(lstm) => (2 * lstm.hidden) as f64,
+            EncoderConfig::Cnn(cnn) => (cnn.windows.len() * cnn.filters) as f64,
+        };
+        let attention = match &self.config.head {
+            HeadConfig::Attention(_) | HeadConfig::ClusteredAttention(_) => ATTENTION_BYTES,
+            HeadConfig::AllLabels(_) => 0.0,
+        };
+        let kept = self.config.train.batch_size as f64 * self.length * state * KEPT_PER_STATE;
+        4.0 * kept + attention
+    }
+}
+
+/// Weights of fully connected layers.
+fn weights_of(mut width: f64, layers: &[usize]) -> f64 {
+    let mut weights = 0.0;
+    for &layer in layers {
+        weights += width * layer as f64;
+        width = layer as f64;
+    }
+    weights
+}
+
+fn last_width(width: f64, layers: &[usize]) -> f64 {
+    layers.last().map_or(width, |&layer| layer as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use plethora_system::Trainable as _;
+
+    use super::*;
+    use crate::words::config::OpenWordConfig;
+
+    #[test]
+    fn trees_pay_off_with_many_labels_and_convolutions_always() {
+        let size = |num_labels: u64| TrainingSize {
+            num_documents: 40_000,
+            num_entries: 40_000 * 100,
+            num_features: 80_000,
+            num_labels,
+            num_assignments: 200_000,
+        };
+        let seconds = |num_labels: u64, system: &str| {
+            let config = OpenWordConfig::of_system(system).unwrap();
+            config.estimate(&size(num_labels)).cpu_seconds
+        };
+        assert!(seconds(400_000, "attentionxml-plt") < seconds(400_000, "attentionxml") / 10.0);
+        assert!(seconds(400_000, "lightattention") < seconds(400_000, "attentionxml") / 10.0);
+        assert!(seconds(4000, "xml-cnn") < seconds(4000, "attentionxml"));
+    }
+}

@@ -1,0 +1,450 @@
+//! Multi-label attention: each label reads the states with a vector of its own.
+//!
+//! With states h, the attention vector w of a label and the first shared layer W, b the paper has
+//! m = Σ softmax(w·h) h and z = relu(W m + b). The layer is linear and the attention sums to one, so
+//! W m = Σ softmax(w·h) (W h): the states are taken through W once for all labels. That halves the
+//! work, and nothing of size documents x labels x state is made.
+
+use tch::{Device, Kind, Reduction, Tensor};
+
+use super::attention_form::{AttentionForm, LabelStore};
+use super::layers::Layer;
+use super::{HeadInput, Scored};
+use crate::head::{Activation, LabelFacts, send_back};
+use crate::parameters::{DenseParametersBuilder, Parameters};
+use crate::start::Start;
+use crate::words::config::AttentionConfig;
+
+/// Numbers that a chunk of labels makes of a batch at a time on a GPU (documents x labels x words, or
+/// x the widest layer where that is more): 512 MiB in 32 bits, of which a few copies live at a time.
+const MAP_SIZE_GPU: i64 = 1 << 27;
+
+/// As [`MAP_SIZE_GPU`], on a processor, where a map that stays in its caches is the faster one.
+const MAP_SIZE_CPU: i64 = 1 << 21;
+
+/// Label-wise attention and the layers after it.
+#[derive(Debug)]
+pub(crate) struct Attention {
+    config: AttentionConfig,
+    activation: Activation,
+    /// Width of a state.
+    width: i64,
+    labels: LabelStore,
+    layers: Vec<Layer>,
+    output: Option<Layer>,
+    /// Labels computed together; 0 chooses.
+    chunk: i64,
+}
+
+/// The rows of some labels. A row is the attention vector, then the label's own output weights and
+/// bias where it has them.
+pub(crate) enum LabelRows {
+    /// labels x row width, the same for all documents.
+    Shared(Tensor),
+    /// documents x candidates x row width.
+    OfDocuments(Tensor),
+}
+
+/// What all chunks of labels share.
+struct Read<'a> {
+    parameters: &'a Parameters,
+    /// documents x words x width.
+    states: Tensor,
+    /// documents x words x width of the first layer: the states through it.
+    values: Tensor,
+    /// documents x words: minus infinity where a document is over; absent where all are equally
+    /// long.
+    barrier: Option<Tensor>,
+}
+
+/// What labels are to be learnt of a batch.
+pub(crate) struct Lesson<'a> {
+    pub(crate) scored: &'a Scored<'a>,
+    /// documents x labels or candidates.
+    pub(crate) targets: &'a Tensor,
+    /// What gradients are multiplied by.
+    pub(crate) scale: f64,
+}
+
+/// What a head found in a batch, before the encoder knows of it.
+pub(crate) struct LearntApart {
+    /// Summed over documents and labels, without the scale.
+    pub(crate) loss: Tensor,
+    /// What the head made of the encoder's states, with gradients for [`send_back`].
+    pub(crate) back: Vec<(Tensor, Tensor)>,
+}
+
+impl Attention {
+    /// A head that scores all labels, which are one of its parameters.
+    pub(crate) fn of_all(
+        form: AttentionForm,
+        labels: &LabelFacts<'_>,
+        builder: &mut DenseParametersBuilder,
+        start: Start,
+    ) -> Self {
+        let rows = form.first_rows(labels, start);
+        Self::new(form, builder, start, |name, builder| {
+            LabelStore::Parameter(builder.add_label_matrix(format!("{name}.labels"), rows))
+        })
+    }
+
+    /// A head that scores candidates, and the first rows of all labels for the table of this number.
+    pub(crate) fn of_candidates(
+        form: AttentionForm,
+        table: usize,
+        labels: &LabelFacts<'_>,
+        builder: &mut DenseParametersBuilder,
+        start: Start,
+    ) -> (Self, Tensor) {
+        let rows = form.first_rows(labels, start);
+        let head = Self::new(form, builder, start, |_, _| LabelStore::Table(table));
+        (head, rows)
+    }
+
+    fn new(
+        form: AttentionForm,
+        builder: &mut DenseParametersBuilder,
+        start: Start,
+        store: impl FnOnce(&str, &mut DenseParametersBuilder) -> LabelStore,
+    ) -> Self {
+        let AttentionForm { name, config, .. } = form;
+        let layers = Layer::stack(name, &config.layers, form.width, builder, start);
+        let last = *config.layers.last().expect("validated: there is a layer");
+        let output = (form.has_shared_output)
+            .then(|| Layer::new(&format!("{name}.output"), last, 1, builder, start));
+        Self {
+            config,
+            activation: form.activation,
+            width: form.width as i64,
+            labels: store(name, builder),
+            layers,
+            output,
+            chunk: 0,
+        }
+    }
+
+    /// Computes the attention of this many labels at a time; 0 chooses by the size of the map.
+    pub(crate) fn set_chunk(&mut self, chunk: usize) {
+        self.chunk = chunk as i64;
+    }
+
+    /// See [`Head::learn`](super::Head::learn).
+    pub(crate) fn learn(
+        &self,
+        input: &HeadInput<'_>,
+        states: &Tensor,
+        lesson: &Lesson<'_>,
+    ) -> Tensor {
+        let learnt = self.learn_apart(input, states, lesson, |_| {});
+        send_back(&learnt.back);
+        learnt.loss
+    }
+
+    /// Learns without the encoder. Each chunk of labels goes forward and backward on its own, so
+    /// that only one attention map is in memory: the gradients of the states are gathered over the
+    /// chunks, to be sent through the encoder once. `see` gets the logits of each chunk.
+    pub(crate) fn learn_apart(
+        &self,
+        input: &HeadInput<'_>,
+        states: &Tensor,
+        lesson: &Lesson<'_>,
+        mut see: impl FnMut(&Tensor),
+    ) -> LearntApart {
+        let Lesson {
+            scored, targets, ..
+        } = lesson;
+        let values = self.layers[0].product(&input.parameters.dense, states);
+        let leaf = |tensor: &Tensor| tensor.detach().set_requires_grad(true);
+        let read = Read {
+            parameters: input.parameters,
+            states: leaf(states),
+            values: leaf(&values),
+            barrier: barrier(input.mask, states.kind()),
+        };
+        let total = Tensor::zeros([], (Kind::Float, states.device()));
+        for (start, length) in self.chunks(states, targets.size()[1]) {
+            let rows = self.leaf_rows(&read, scored, start, length);
+            let logits = self.chunk_logits(&read, &rows.rows).to_kind(Kind::Float);
+            let loss = chunk_loss(&logits, targets, scored, start, length);
+            (&loss * lesson.scale).backward();
+            rows.add_gradient();
+            see(&logits.detach());
+            let _ = total.shallow_clone().g_add_(&loss.detach());
+        }
+        LearntApart {
+            loss: total,
+            back: vec![
+                (states.shallow_clone(), read.states.grad()),
+                (values, read.values.grad()),
+            ],
+        }
+    }
+
+    /// What some labels find in each document: the mean of its states by their attention.
+    ///
+    /// # Shapes
+    /// From documents x labels, numbers of labels, to documents x labels x width of the states.
+    pub(crate) fn contexts(
+        &self,
+        input: &HeadInput<'_>,
+        states: &Tensor,
+        labels: &Tensor,
+    ) -> Tensor {
+        let all = (self.labels.rows(input.parameters)).narrow(1, 0, self.width);
+        let rows = candidate_rows(&all, labels, 0, labels.size()[1], states.kind());
+        let barrier = barrier(input.mask, states.kind());
+        let map = self.map(states, barrier.as_ref(), &LabelRows::OfDocuments(rows));
+        map.bmm(states)
+    }
+
+    /// See [`Head::logits`](super::Head::logits).
+    pub(crate) fn logits(
+        &self,
+        input: &HeadInput<'_>,
+        states: &Tensor,
+        scored: &Scored<'_>,
+    ) -> Tensor {
+        let read = self.read(input, states);
+        let num_scored = match scored {
+            Scored::All => self.labels.rows(input.parameters).size()[0],
+            Scored::Candidates { places, .. } => places.size()[1],
+        };
+        let parts: Vec<Tensor> = self
+            .chunks(states, num_scored)
+            .map(|(start, length)| {
+                let rows = self.rows(&read, scored, start, length);
+                self.chunk_logits(&read, &rows).to_kind(Kind::Float)
+            })
+            .collect();
+        Tensor::cat(&parts, 1)
+    }
+
+    /// See [`Head::attention`](super::Head::attention).
+    pub(crate) fn attention(&self, input: &HeadInput<'_>, states: &Tensor, label: u32) -> Tensor {
+        let read = self.read(input, states);
+        let all = self.labels.rows(input.parameters);
+        let rows = LabelRows::Shared(all.narrow(0, i64::from(label), 1).to_kind(states.kind()));
+        self.map(&read.states, read.barrier.as_ref(), &rows)
+            .select(1, 0)
+            .to_kind(Kind::Float)
+    }
+
+    fn read<'a>(&self, input: &HeadInput<'a>, states: &Tensor) -> Read<'a> {
+        Read {
+            parameters: input.parameters,
+            states: states.shallow_clone(),
+            values: self.layers[0].product(&input.parameters.dense, states),
+            barrier: barrier(input.mask, states.kind()),
+        }
+    }
+
+    /// Labels that are computed together at most, for a batch of so many documents and words.
+    fn chunk_length(
+        &self,
+        (num_documents, num_words): (i64, i64),
+        num_scored: i64,
+        device: Device,
+    ) -> i64 {
+        if self.chunk > 0 {
+            return self.chunk;
+        }
+        let map_size = if device == Device::Cpu {
+            MAP_SIZE_CPU
+        } else {
+            MAP_SIZE_GPU
+        };
+        let per_label = num_documents * num_words.max(self.numbers_per_label());
+        (map_size / per_label.max(1)).clamp(64, num_scored.max(64))
+    }
+
+    /// Numbers that are made at a time of a batch of so many documents and words.
+    pub(crate) fn map_size(&self, batch: (i64, i64), num_scored: i64, device: Device) -> i64 {
+        let chunk = self.chunk_length(batch, num_scored, device);
+        chunk.min(num_scored) * batch.0 * batch.1.max(self.numbers_per_label())
+    }
+
+    /// Numbers that a label makes of a document beside its attention: the widest layer, or the row
+    /// that candidates bring along.
+    fn numbers_per_label(&self) -> i64 {
+        let layer = self.config.layers.iter().max().copied().unwrap_or(0) as i64;
+        match self.labels {
+            LabelStore::Parameter(_) => layer,
+            LabelStore::Table(_) => {
+                let own = if self.config.label_outputs { layer } else { 0 };
+                layer.max(self.width + own)
+            }
+        }
+    }
+
+    /// Starts and lengths of the runs of labels that are computed together.
+    fn chunks(&self, states: &Tensor, num_scored: i64) -> impl Iterator<Item = (i64, i64)> + use<> {
+        let size = states.size();
+        let most = self.chunk_length((size[0], size[1]), num_scored, states.device());
+        // Chunks of equal size: a short last one would cost as much in launches.
+        let num_chunks = (num_scored + most - 1) / most.max(1);
+        let length = (num_scored + num_chunks - 1) / num_chunks.max(1);
+        (0..num_chunks)
+            .map(move |number| {
+                let start = number * length;
+                (start, length.min(num_scored - start))
+            })
+            .filter(|&(_, length)| length > 0)
+    }
+
+    /// How strongly each label attends to each word.
+    ///
+    /// # Shapes
+    /// Gives documents x labels x words.
+    fn map(&self, states: &Tensor, barrier: Option<&Tensor>, rows: &LabelRows) -> Tensor {
+        let (num_documents, num_words, _) = states.size3().unwrap_or((0, 0, 0));
+        match rows {
+            LabelRows::Shared(rows) => {
+                // One product over all words of all documents, laid out so that the softmax runs
+                // over neighbours in memory.
+                let vectors = rows.narrow(1, 0, self.width);
+                let flat = states.view([num_documents * num_words, self.width]);
+                let scores =
+                    vectors
+                        .matmul(&flat.transpose(0, 1))
+                        .view([-1, num_documents, num_words]);
+                bar(scores, barrier).softmax(-1, None).transpose(0, 1)
+            }
+            LabelRows::OfDocuments(rows) => {
+                let vectors = rows.narrow(2, 0, self.width);
+                let scores = vectors.bmm(&states.transpose(1, 2));
+                let barrier = barrier.map(|barrier| barrier.unsqueeze(1));
+                bar(scores, barrier.as_ref()).softmax(-1, None)
+            }
+        }
+    }
+
+    /// # Shapes
+    /// Gives documents x labels of the rows.
+    fn chunk_logits(&self, read: &Read<'_>, rows: &LabelRows) -> Tensor {
+        let kind = read.states.kind();
+        let bias = self.layers[0].bias(&read.parameters.dense, kind);
+        let map = self.map(&read.states, read.barrier.as_ref(), rows);
+        let mut hidden = self.activation.apply(map.bmm(&read.values) + bias);
+        for layer in &self.layers[1..] {
+            hidden = (self.activation).apply(layer.forward(&read.parameters.dense, &hidden));
+        }
+        let (rows, column_dim) = match rows {
+            LabelRows::Shared(rows) => (rows, 1),
+            LabelRows::OfDocuments(rows) => (rows, 2),
+        };
+        let mut column = self.width;
+        let mut parts = Vec::new();
+        if let Some(output) = &self.output {
+            let shared = output.forward(&read.parameters.dense, &hidden);
+            parts.push(shared.squeeze_dim(-1));
+        }
+        if self.config.label_outputs {
+            let last = hidden.size()[2];
+            let own = rows.narrow(column_dim, column, last);
+            parts.push((&hidden * own).sum_dim_intlist(-1, false, kind));
+            column += last;
+        }
+        if self.config.label_bias {
+            parts.push(rows.narrow(column_dim, column, 1).squeeze_dim(-1));
+        }
+        let sum = parts.into_iter().reduce(|sum, part| sum + part);
+        sum.expect("labels share an output or have their own")
+    }
+
+    fn rows(&self, read: &Read<'_>, scored: &Scored<'_>, start: i64, length: i64) -> LabelRows {
+        let kind = read.states.kind();
+        match scored {
+            Scored::Candidates { rows, places, .. } => {
+                LabelRows::OfDocuments(candidate_rows(&rows.leaf, places, start, length, kind))
+            }
+            Scored::All => {
+                let all = self.labels.rows(read.parameters);
+                LabelRows::Shared(all.narrow(0, start, length).to_kind(kind))
+            }
+        }
+    }
+
+    /// Rows to learn. Those of all labels become a leaf of their own for the chunk: through a view
+    /// of the whole matrix each chunk would pay for the gradient of all of it. Of a table the rows that
+    /// were gathered learn.
+    fn leaf_rows(
+        &self,
+        read: &Read<'_>,
+        scored: &Scored<'_>,
+        start: i64,
+        length: i64,
+    ) -> LearnedRows {
+        let kind = read.states.kind();
+        match (scored, self.labels) {
+            (Scored::All, LabelStore::Parameter(id)) => {
+                let dense = &read.parameters.dense;
+                let whole = dense.get(id).detach();
+                let leaf = whole.narrow(0, start, length).set_requires_grad(true);
+                let gradient = dense.gradient(id).narrow(0, start, length);
+                LearnedRows {
+                    rows: LabelRows::Shared(leaf.to_kind(kind)),
+                    chunk: Some((leaf, gradient)),
+                }
+            }
+            _ => LearnedRows {
+                rows: self.rows(read, scored, start, length),
+                chunk: None,
+            },
+        }
+    }
+}
+
+/// The rows of a chunk, and where their gradient belongs if autograd does not know.
+struct LearnedRows {
+    rows: LabelRows,
+    chunk: Option<(Tensor, Tensor)>,
+}
+
+impl LearnedRows {
+    fn add_gradient(&self) {
+        if let Some((leaf, gradient)) = &self.chunk {
+            let _ = gradient.shallow_clone().g_add_(&leaf.grad());
+        }
+    }
+}
+
+/// Loss summed over documents and labels of the chunk; padding does not count.
+fn chunk_loss(
+    logits: &Tensor,
+    targets: &Tensor,
+    scored: &Scored<'_>,
+    start: i64,
+    length: i64,
+) -> Tensor {
+    let weights = match scored {
+        Scored::All => None,
+        Scored::Candidates { filled, .. } => Some(filled.narrow(1, start, length)),
+    };
+    logits.binary_cross_entropy_with_logits(
+        &targets.narrow(1, start, length),
+        weights,
+        None,
+        Reduction::Sum,
+    )
+}
+
+fn candidate_rows(leaf: &Tensor, places: &Tensor, start: i64, length: i64, kind: Kind) -> Tensor {
+    let places = places.narrow(1, start, length).contiguous();
+    Tensor::embedding(&leaf.to_kind(kind), &places, -1, false, false)
+}
+
+/// documents x words: zero where a document has a word, minus infinity behind its end.
+fn barrier(mask: Option<&Tensor>, kind: Kind) -> Option<Tensor> {
+    mask.map(|mask| {
+        let zeros = mask.zeros_like().to_kind(kind);
+        zeros.masked_fill(&mask.logical_not(), f64::NEG_INFINITY)
+    })
+}
+
+/// In place: a second map would cost as much as the product that made the first.
+fn bar(mut scores: Tensor, barrier: Option<&Tensor>) -> Tensor {
+    match barrier {
+        Some(barrier) => scores.g_add_(barrier),
+        None => scores,
+    }
+}

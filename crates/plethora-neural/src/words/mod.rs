@@ -1,0 +1,41 @@
+//! Systems that read words: AttentionXML, its baselines XML-RNN and XML-CNN, AttentionXML-PLT and
+//! LightAttention.
+//!
+//! A network is an encoder of words and a head ([`reader`], [`network`]). The flat systems are one network
+//! over all labels; AttentionXML-PLT is a network for each level of a label tree. Both are
+//! [`levels`], the flat ones a single one; LightAttention is a flat one with clusters of labels, or
+//! several with clusterings of their own. [`trainer`] trains all networks of a system, [`run`] those of
+//! one tree, and [`model`] ranks with them.
+
+mod batch;
+mod beam;
+mod clustered_attention_config;
+mod config;
+mod encoder;
+mod estimate;
+mod family;
+#[cfg(test)]
+mod golden;
+mod head;
+mod level_batches;
+mod level_validator;
+mod levels;
+mod memory;
+mod model;
+mod network;
+mod open;
+mod reader;
+mod run;
+mod trainable;
+mod trainer;
+mod training_set;
+
+pub use clustered_attention_config::{ClusteredAttentionConfig, DiscriminatorConfig, LabelContext};
+pub use config::{
+    AllLabelsConfig, AttentionConfig, BiLstmConfig, CnnConfig, EncoderConfig, HeadConfig,
+    OpenWordConfig, PltConfig, WordConfig,
+};
+pub use family::Words;
+pub use model::{SpanWeights, WordModel};
+pub use trainer::WordTrainer;
+pub use training_set::{WordReader, WordSet, WordSetBuilder, WordTexts};

@@ -1,0 +1,242 @@
+//! A trained system of words that ranks labels and says what they attend to.
+
+use std::ops::Range;
+
+use plethora_core::artifact::{CONFIG_FILE, ModelReader, ModelWriter, WorkFolder};
+use plethora_core::corpus::Document;
+use plethora_core::text::Words;
+use plethora_core::training_log::TrainingLog;
+use plethora_core::{Error as CoreError, IndexRows, LabelId, ScoredLabel};
+use plethora_system::{Compute, Explanation, Method, RankOptions, Ranker, Rankings, SpanWeight};
+use tch::{Kind, Tensor};
+
+use super::batch::WordBatch;
+use super::beam::{Beam, LevelRanker};
+use super::config::WordConfig;
+use super::level_validator::ranking;
+use super::levels::Levels;
+use super::network::WordNetwork;
+use super::open::open_tree;
+use crate::device::open_device;
+use crate::guard::guarded;
+use crate::head::Clusters;
+use crate::parameters::Parameters;
+use crate::systems::label_clusters::clusters_file_name;
+use crate::systems::network_file::{self, folder_of};
+use crate::systems::rankings::{combine, depth};
+use crate::systems::reading::text_of;
+use crate::train::Network as _;
+use crate::{Error, Result};
+
+/// Byte ranges of a text with the weight that a label gives to each.
+pub type SpanWeights = Vec<(Range<usize>, f32)>;
+
+/// A trained system of words.
+#[derive(Debug)]
+pub struct WordModel {
+    pub(super) config: WordConfig,
+    pub(super) words: Words,
+    pub(super) trees: Vec<TrainedTree>,
+    pub(super) num_labels: usize,
+}
+
+/// The networks of one tree; a flat system has a tree of one level.
+#[derive(Debug)]
+pub(crate) struct TrainedTree {
+    pub(crate) levels: Levels,
+    /// One per level.
+    pub(crate) networks: Vec<WordNetwork>,
+    /// The groups of labels that its network was trained with, in systems that choose from such.
+    pub(crate) clusters: Option<Clusters>,
+}
+
+/// Name of the weights of a level in a model folder.
+pub(super) fn network_file_name(tree: usize, level: usize) -> String {
+    format!("tree-{tree}.level-{level}.safetensors")
+}
+
+/// Name of the levels of a tree in a model folder.
+pub(super) fn levels_file_name(tree: usize) -> String {
+    format!("tree-{tree}.json")
+}
+
+impl WordModel {
+    /// Opens the networks of a model folder; on which device and with which numbers they were trained
+    /// does not matter.
+    pub fn open(
+        folder: &ModelReader,
+        mut config: WordConfig,
+        num_labels: usize,
+        compute: impl Into<Compute>,
+    ) -> Result<Self> {
+        let compute = compute.into();
+        config.validate()?;
+        let device = open_device(compute.device)?;
+        config.train.precision = compute.precision;
+        guarded(|| {
+            let words = Words::load_from(folder.folder())?;
+            let trees = (0..config.num_trees())
+                .map(|tree| open_tree(folder, (&config, &words), num_labels, tree, device))
+                .collect::<Result<_>>()?;
+            Ok(Self {
+                config,
+                words,
+                trees,
+                num_labels,
+            })
+        })
+    }
+
+    /// The best labels of each text, best first.
+    pub fn rank(
+        &self,
+        texts: &[impl AsRef<str> + Sync],
+        options: RankOptions,
+    ) -> Result<Vec<Vec<ScoredLabel>>> {
+        let sequences = self.words.sequences(texts);
+        guarded(|| {
+            let depth = depth(self.trees.len(), options.top_k);
+            let of_trees = self
+                .trees
+                .iter()
+                .map(|tree| {
+                    let beams = self.rank_with(tree, &sequences, depth, options.beam)?;
+                    Ok(beams.iter().map(ranking).collect())
+                })
+                .collect::<Result<_>>()?;
+            Ok(combine(of_trees, sequences.num_rows(), options.top_k))
+        })
+    }
+
+    fn rank_with(
+        &self,
+        tree: &TrainedTree,
+        sequences: &IndexRows,
+        top_k: usize,
+        beam: Option<usize>,
+    ) -> Result<Vec<Beam>> {
+        let beam = beam.unwrap_or_else(|| self.config.predict_beam());
+        let mut above: Option<Vec<Beam>> = None;
+        for (level, network) in tree.networks.iter().enumerate() {
+            let is_last = level + 1 == tree.levels.len();
+            let ranker = LevelRanker {
+                network,
+                levels: &tree.levels,
+                level,
+                keep: if is_last { top_k } else { beam },
+                beam,
+            };
+            above = Some(ranker.rank(sequences, above.as_deref(), |_| Ok(()))?);
+        }
+        Ok(above.unwrap_or_default())
+    }
+
+    /// How strongly a label attends to each word of a text: byte ranges with weights that sum to
+    /// one, a mean over the trees. Absent for systems without attention.
+    pub fn attention(&self, text: &str, label: LabelId) -> Result<Option<SpanWeights>> {
+        let spans = self.words.spans(text);
+        let rows: Vec<u32> = spans.iter().map(|&(row, _)| row).collect();
+        let batch = WordBatch::new(&[&rows]);
+        let mut sum: Option<Tensor> = None;
+        for tree in &self.trees {
+            let Some(network) = tree.networks.last() else {
+                continue;
+            };
+            let Some(weights) = network.attention(&batch, label.0)? else {
+                return Ok(None);
+            };
+            let weights = weights / self.trees.len() as f64;
+            sum = Some(match sum {
+                Some(sum) => sum + weights,
+                None => weights,
+            });
+        }
+        let Some(sum) = sum else { return Ok(None) };
+        let weights: Vec<f32> = sum
+            .to_kind(Kind::Float)
+            .flatten(0, -1)
+            .try_into()
+            .map_err(Error::from)?;
+        let ranges = spans.into_iter().map(|(_, range)| range);
+        Ok(Some(ranges.zip(weights).collect()))
+    }
+
+    /// Number of trained values.
+    pub fn num_parameters(&self) -> u64 {
+        let networks = self.networks();
+        networks
+            .map(|(_, parameters)| network_file::num_parameters(parameters))
+            .sum()
+    }
+
+    /// The parameters of all networks, with the names of their files.
+    fn networks(&self) -> impl Iterator<Item = (String, &Parameters)> {
+        let trees = self.trees.iter().enumerate();
+        trees.flat_map(|(number, tree)| {
+            let networks = tree.networks.iter().enumerate();
+            networks.map(move |(level, network)| {
+                (network_file_name(number, level), network.parameters())
+            })
+        })
+    }
+}
+
+impl Ranker for WordModel {
+    fn rank(
+        &self,
+        documents: &[Document],
+        options: RankOptions,
+    ) -> plethora_core::Result<Rankings> {
+        let texts: Vec<&str> = documents
+            .iter()
+            .map(text_of)
+            .collect::<plethora_core::Result<_>>()?;
+        Ok(Self::rank(self, &texts, options)?.into())
+    }
+
+    /// Attention says where a label looks, not whether what it finds speaks for it.
+    fn explain(&self, text: &str, label: LabelId) -> plethora_core::Result<Explanation> {
+        let Some(places) = self.attention(text, label)? else {
+            return Err(CoreError::data(format!(
+                "{} cannot be explained yet",
+                self.config.system
+            )));
+        };
+        let all = RankOptions {
+            top_k: self.num_labels,
+            beam: None,
+        };
+        let rankings = Self::rank(self, &[text], all)?;
+        let ranked = rankings
+            .iter()
+            .flatten()
+            .find(|scored| scored.label == label);
+        // A label that the beam does not reach is not ranked at all.
+        let score = ranked.map_or(0.0, |scored| scored.score);
+        let spans = places.into_iter().map(|(place, weight)| SpanWeight {
+            start: place.start,
+            end: place.end,
+            weight,
+        });
+        Ok(Explanation {
+            spans: spans.collect(),
+            ..Explanation::new(label, score, Method::Attention)
+        })
+    }
+
+    fn save(&self, work: &WorkFolder, writer: &ModelWriter) -> plethora_core::Result<()> {
+        for (number, tree) in self.trees.iter().enumerate() {
+            writer.write_json(&levels_file_name(number), &tree.levels)?;
+            if let Some(clusters) = &tree.clusters {
+                writer.write_json(&clusters_file_name(number), clusters)?;
+            }
+        }
+        for (name, parameters) in self.networks() {
+            network_file::save(parameters, &writer.path(&name))?;
+        }
+        writer.write_json(CONFIG_FILE, &self.config)?;
+        let folder = folder_of(writer);
+        self.words.save_to(&folder)?;
+        TrainingLog::copy(work.folder(), &folder)
+    }
+}

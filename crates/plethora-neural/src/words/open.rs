@@ -1,0 +1,75 @@
+//! The networks of a model folder.
+
+use plethora_core::Error;
+use plethora_core::artifact::ModelReader;
+use plethora_core::text::Words;
+use tch::{Kind, Tensor};
+
+use super::config::WordConfig;
+use super::levels::Levels;
+use super::model::{TrainedTree, levels_file_name, network_file_name};
+use super::network::{NetworkSetup, WordNetwork};
+use crate::Result;
+use crate::head::Clusters;
+use crate::start::Start;
+use crate::systems::label_clusters::{blank, open_clusters};
+use crate::systems::network_file;
+use crate::train::Network as _;
+
+/// The networks of one tree.
+pub(super) fn open_tree(
+    folder: &ModelReader,
+    (config, words): (&WordConfig, &Words),
+    num_labels: usize,
+    tree: usize,
+    device: tch::Device,
+) -> Result<TrainedTree> {
+    let levels: Levels = folder.read_json(&levels_file_name(tree))?;
+    let levels = levels.complete(num_labels).map_err(|error| {
+        let path = folder.folder().join(levels_file_name(tree));
+        Error::model(&path, error.to_string())
+    })?;
+    let clusters = match &config.clusters {
+        Some(_) => Some(open_clusters(folder, tree, num_labels)?),
+        None => None,
+    };
+    let cluster_counts = vec![0; clusters.as_ref().map_or(0, Clusters::num_clusters)];
+    let shape = [words.num_rows() as i64, config.vectors.width as i64];
+    let blank_words = Tensor::zeros(shape, (Kind::Float, tch::Device::Cpu));
+    let networks = (0..levels.len())
+        .map(|level| {
+            let counts = vec![0; levels.num_items(level)];
+            let network = WordNetwork::new(&NetworkSetup {
+                config,
+                word_vectors: &blank_words,
+                labels: blank(&counts),
+                has_candidates: level > 0,
+                clusters: (clusters.as_ref()).map(|clusters| (clusters, blank(&cluster_counts))),
+                device,
+                start: Start::blank(),
+            })?;
+            let name = network_file_name(tree, level);
+            let arrays = folder.map(&name)?;
+            network_file::load(network.parameters(), &arrays, &folder.path(&name)?)?;
+            Ok(network)
+        })
+        .collect::<Result<_>>()?;
+    Ok(TrainedTree {
+        levels,
+        networks,
+        clusters,
+    })
+}
+
+/// Number of values in the networks' files of a model folder, without opening a network.
+pub(super) fn num_parameters(
+    folder: &ModelReader,
+    config: &WordConfig,
+) -> plethora_core::Result<u64> {
+    let mut names = Vec::new();
+    for tree in 0..config.num_trees() {
+        let levels: Levels = folder.read_json(&levels_file_name(tree))?;
+        names.extend((0..levels.len()).map(|level| network_file_name(tree, level)));
+    }
+    network_file::num_values(folder, names)
+}

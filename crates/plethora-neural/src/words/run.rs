@@ -1,0 +1,264 @@
+//! Training a system of words: one network, or one for each level of each label tree.
+
+use plethora_core::artifact::WorkFolder;
+use plethora_core::tree::{build, label_features};
+use plethora_core::{Error as CoreError, IndexRows, Progress, SeedStream};
+use plethora_system::Device;
+use tch::Tensor;
+
+use super::beam::{Beam, LevelRanker};
+use super::config::WordConfig;
+use super::level_batches::{Choice, LevelBatches};
+use super::level_validator::LevelValidator;
+use super::levels::Levels;
+use super::memory::memory_need;
+use super::model::TrainedTree;
+use super::network::{NetworkSetup, WordNetwork};
+use super::training_set::{Structure, WordSet};
+use crate::device::open_device;
+use crate::head::{Clusters, LabelFacts};
+use crate::start::Start;
+use crate::systems::journal::Journal;
+use crate::systems::label_clusters::{counts, label_clusters};
+use crate::systems::validation_documents::ValidationDocuments;
+use crate::train::{TrainConfig, Trainer, Validator, memory};
+use crate::{Error, Result};
+
+/// A run under way.
+pub(super) struct WordRun<'a> {
+    pub(super) set: &'a WordSet,
+    pub(super) config: &'a WordConfig,
+    pub(super) device: Device,
+    pub(super) valid: &'a ValidationDocuments,
+    /// Numbers of the documents that are trained on.
+    pub(super) documents: &'a [u32],
+    pub(super) word_vectors: &'a Tensor,
+    pub(super) work: &'a WorkFolder,
+    pub(super) progress: &'a dyn Progress,
+    pub(super) journal: Journal<'a>,
+}
+
+/// What is known of the documents after a level: their true items, and those the level ranks best.
+struct Reached {
+    truth: IndexRows,
+    beams: Vec<Beam>,
+}
+
+impl WordRun<'_> {
+    pub(super) fn train_tree(&mut self, tree: usize, seed: SeedStream) -> Result<TrainedTree> {
+        let (levels, clusters) = self.structure(seed)?;
+        let mut networks: Vec<WordNetwork> = Vec::new();
+        let mut above: Option<(Reached, Reached)> = None;
+        for level in 0..levels.len() {
+            let stage = Stage {
+                tree,
+                levels: &levels,
+                level,
+                clusters: clusters.as_ref(),
+                name: format!("tree-{tree}.level-{level}"),
+                seed: seed.named("level").child(level as u64),
+            };
+            let train_truth = truth_of(&levels, level, &self.set.labels_of_documents);
+            let valid_truth = truth_of(&levels, level, &self.valid.labels);
+            let network = self.train_level(
+                &stage,
+                (&train_truth, &valid_truth),
+                networks.last(),
+                above.as_ref(),
+            )?;
+            if level + 1 < levels.len() {
+                let (train_above, valid_above) = match &above {
+                    Some((train, valid)) => (Some(&train.beams), Some(&valid.beams)),
+                    None => (None, None),
+                };
+                let sequences = &self.set.texts.sequences;
+                let train = self.reach(&stage, &network, sequences, train_above)?;
+                let valid = self.reach(&stage, &network, &self.valid.sequences, valid_above)?;
+                above = Some((
+                    Reached {
+                        truth: train_truth,
+                        beams: train,
+                    },
+                    Reached {
+                        truth: valid_truth,
+                        beams: valid,
+                    },
+                ));
+            }
+            networks.push(network);
+        }
+        Ok(TrainedTree {
+            levels,
+            networks,
+            clusters,
+        })
+    }
+
+    /// What labels are found through: the levels of a tree, or all of them side by side and perhaps in
+    /// groups.
+    fn structure(&self, seed: SeedStream) -> Result<(Levels, Option<Clusters>)> {
+        let set = self.set;
+        let flat = Levels::flat(set.space.len());
+        match &set.texts.structure {
+            Structure::Flat => Ok((flat, None)),
+            Structure::Clusters(tree) => {
+                let sequences = &set.texts.sequences;
+                let clusters = label_clusters(
+                    (sequences.rows(), set.texts.words.num_rows()),
+                    (&set.space, &set.labels_of_documents),
+                    tree,
+                    seed,
+                    self.progress,
+                )?;
+                Ok((flat, Some(clusters)))
+            }
+            Structure::Tree { tree, features } => {
+                self.progress.start("label tree", None);
+                let documents_of_labels = set.labels_of_documents.transpose(set.space.len());
+                let vectors =
+                    label_features(features, &documents_of_labels, tree.max_label_features);
+                let levels = Levels::of_tree(&build(&vectors, &set.space, tree, seed)?);
+                let sizes: Vec<String> = (0..levels.len())
+                    .map(|level| levels.num_items(level).to_string())
+                    .collect();
+                self.progress
+                    .finish(&format!("levels of {} items", sizes.join(", ")));
+                Ok((levels, None))
+            }
+        }
+    }
+
+    fn train_level(
+        &mut self,
+        stage: &Stage<'_>,
+        (train_truth, valid_truth): (&IndexRows, &IndexRows),
+        previous: Option<&WordNetwork>,
+        above: Option<&(Reached, Reached)>,
+    ) -> Result<WordNetwork> {
+        let config = self.config;
+        let counts = counts(train_truth, stage.levels.num_items(stage.level));
+        let facts = |train_counts| LabelFacts {
+            train_counts,
+            num_documents: train_truth.num_rows() as u64,
+        };
+        let cluster_counts =
+            (stage.clusters).map(|clusters| clusters.count_documents(train_truth.rows()));
+        let mut network = WordNetwork::new(&NetworkSetup {
+            config,
+            word_vectors: self.word_vectors,
+            labels: facts(&counts),
+            has_candidates: stage.level > 0,
+            clusters: stage.clusters.zip(cluster_counts.as_deref().map(facts)),
+            device: open_device(self.device)?,
+            start: Start::seeded(stage.seed),
+        })?;
+        if let Some(previous) = previous {
+            network.take_over(previous);
+        }
+        let train = self.train_config(stage.level);
+        let need = memory_need(&network, config, self.device);
+        let mut lowering = vec!["train.batch_size", "words.max_length"];
+        lowering.extend(stage.clusters.map(|_| "clusters.beam"));
+        memory::check(self.device, need, &lowering)?;
+        let batches = LevelBatches {
+            sequences: &self.set.texts.sequences,
+            documents: self.documents,
+            truth: train_truth,
+            choice: above.map(|(train, _)| Choice {
+                levels: stage.levels,
+                level: stage.level,
+                above: &train.beams,
+                true_parents: &train.truth,
+                num_parents: config.train_beam(),
+            }),
+        };
+        let mut level_validator = LevelValidator {
+            levels: stage.levels,
+            level: stage.level,
+            sequences: &self.valid.sequences,
+            truth: valid_truth,
+            above: above.map(|(_, valid)| valid.beams.as_slice()),
+            beam: config.predict_beam(),
+        };
+        let validator: Option<&mut dyn Validator<WordNetwork>> = if self.valid.is_empty() {
+            None
+        } else {
+            Some(&mut level_validator)
+        };
+        let is_only = stage.levels.len() == 1 && stage.tree == 0;
+        let prefix = if is_only {
+            String::new()
+        } else {
+            format!("{}/", stage.name)
+        };
+        self.journal.begin(prefix);
+        let outcome = Trainer {
+            config: &train,
+            seed: stage.seed.named("training"),
+            work: self.work,
+            name: &stage.name,
+            progress: self.progress,
+            journal: &mut self.journal,
+        }
+        .run(&network, &batches, validator)?;
+        self.journal.end(outcome.steps, outcome.epochs);
+        Ok(network)
+    }
+
+    /// Levels below the first start from the one above and need less.
+    fn train_config(&self, level: usize) -> TrainConfig {
+        let mut config = self.config.train.clone();
+        if level > 0 {
+            config.epochs = self.config.lower_epochs();
+        }
+        config
+    }
+
+    /// The best items of documents at a level that is trained.
+    fn reach(
+        &self,
+        stage: &Stage<'_>,
+        network: &WordNetwork,
+        sequences: &IndexRows,
+        above: Option<&Vec<Beam>>,
+    ) -> Result<Vec<Beam>> {
+        let keep = self.config.train_beam();
+        let ranker = LevelRanker {
+            network,
+            levels: stage.levels,
+            level: stage.level,
+            keep,
+            beam: keep,
+        };
+        let total = sequences.num_rows() as u64;
+        self.progress.start("choosing candidates", Some(total));
+        let beams = ranker.rank(sequences, above.map(Vec::as_slice), |count| {
+            self.progress.advance(count as u64);
+            if self.progress.is_cancelled() {
+                return Err(Error::Core(CoreError::Interrupted));
+            }
+            Ok(())
+        })?;
+        self.progress.finish(&format!("{total} documents"));
+        Ok(beams)
+    }
+}
+
+/// One level of one tree.
+struct Stage<'a> {
+    tree: usize,
+    levels: &'a Levels,
+    level: usize,
+    clusters: Option<&'a Clusters>,
+    name: String,
+    seed: SeedStream,
+}
+
+/// The true items of each document at a level.
+fn truth_of(levels: &Levels, level: usize, labels: &IndexRows) -> IndexRows {
+    let mut truth = IndexRows::default();
+    for labels in labels.rows() {
+        truth.push(levels.items_of(level, labels));
+    }
+    truth
+}

@@ -1,0 +1,123 @@
+//! What a system of words is trained on.
+
+use plethora_core::text::{TfIdfBuilder, Words, WordsBuilder};
+use plethora_core::tree::TreeConfig;
+use plethora_core::{IndexRows, Result, SparseMatrix};
+use serde::Serialize;
+
+use super::config::WordConfig;
+use crate::systems::fingerprint::Fingerprint;
+use crate::systems::validation_documents::ValidationDocuments;
+use crate::systems::{ReadsTexts, TextSet, TextSetBuilder};
+
+/// What a system of words is trained on.
+pub type WordSet = TextSet<WordTexts>;
+
+/// Makes a [`WordSet`] of documents.
+pub type WordSetBuilder = TextSetBuilder<WordReader>;
+
+impl WordSet {
+    /// Says which data, settings and seed a run has, so that only an equal one resumes it.
+    pub fn fingerprint<Batch: Serialize>(
+        &self,
+        config: &WordConfig<Batch>,
+        valid: Option<&ValidationDocuments>,
+    ) -> Result<String> {
+        let mut fingerprint = Fingerprint::new(config, self.space.labels())?;
+        fingerprint.add_rows(self.texts.sequences.rows());
+        fingerprint.add_rows(self.labels_of_documents.rows());
+        if let Some(valid) = valid {
+            fingerprint.add_validation(valid);
+        }
+        fingerprint.add_files(&config.vectors.files())?;
+        Ok(fingerprint.finish())
+    }
+}
+
+/// Training texts as words.
+#[derive(Debug)]
+pub struct WordTexts {
+    /// The words that are known.
+    pub words: Words,
+    /// The words of each document.
+    pub sequences: IndexRows,
+    /// What labels will be found through.
+    pub(super) structure: Structure,
+}
+
+/// What labels are found through, with what it takes to build that.
+#[derive(Debug)]
+pub(super) enum Structure {
+    /// All labels side by side.
+    Flat,
+    /// A tree of labels that are grouped by these features of their documents.
+    Tree {
+        tree: TreeConfig,
+        features: SparseMatrix,
+    },
+    /// Groups of labels by the words of their documents.
+    Clusters(TreeConfig),
+}
+
+/// Reads texts as words.
+#[derive(Debug)]
+pub struct WordReader {
+    words: WordsBuilder,
+    structure: StructureBuilder,
+}
+
+#[derive(Debug)]
+enum StructureBuilder {
+    Flat,
+    Tree {
+        tree: TreeConfig,
+        features: Box<TfIdfBuilder>,
+    },
+    Clusters(TreeConfig),
+}
+
+impl WordReader {
+    /// Reads texts as a system with these settings does.
+    pub fn new<Batch>(config: &WordConfig<Batch>) -> Result<Self> {
+        let structure = match (&config.plt, &config.clusters) {
+            (Some(plt), _) => StructureBuilder::Tree {
+                tree: plt.tree.clone(),
+                features: Box::new(TfIdfBuilder::new(plt.text.clone())?),
+            },
+            (None, Some(clusters)) => StructureBuilder::Clusters(clusters.tree.clone()),
+            (None, None) => StructureBuilder::Flat,
+        };
+        Ok(Self {
+            words: WordsBuilder::new(config.words.clone())?,
+            structure,
+        })
+    }
+}
+
+impl ReadsTexts for WordReader {
+    type Read = WordTexts;
+
+    fn push_batch(&mut self, texts: &[String]) {
+        self.words.push_batch(texts);
+        if let StructureBuilder::Tree { features, .. } = &mut self.structure {
+            features.push_batch(texts);
+        }
+    }
+
+    fn finish(self) -> Result<WordTexts> {
+        let (words, sequences) = self.words.finish()?;
+        let structure = match self.structure {
+            StructureBuilder::Flat => Structure::Flat,
+            StructureBuilder::Clusters(tree) => Structure::Clusters(tree),
+            StructureBuilder::Tree { tree, features } => {
+                let (_, features) = (features.finish()).map_err(|error| error.within("plt"))?;
+                Structure::Tree { tree, features }
+            }
+        };
+        Ok(WordTexts {
+            words,
+            sequences,
+            structure,
+        })
+    }
+}
