@@ -1,0 +1,219 @@
+//! Several trained models as one.
+
+use std::fs;
+use std::path::PathBuf;
+
+use plethora_core::artifact::ModelWriter;
+use plethora_core::{Error, Result};
+use plethora_system::{
+    Combination, Compute, EnsembleConfig, EnsembleParts, Ranker, Registry, Stacking, StackingFitter,
+};
+use serde::Serialize;
+
+use crate::evaluation::for_each_batch;
+use crate::model_folder::{about_model, size_of_model};
+use crate::training::Corpus;
+use crate::{Session, in_file, no_labels, tell_warnings};
+
+/// What to combine, and how.
+#[derive(Debug)]
+pub struct EnsembleJob {
+    /// The systems that the models may be of.
+    pub registry: &'static Registry,
+    /// Folders of the models.
+    pub models: Vec<PathBuf>,
+    /// Folder for the ensemble.
+    pub output: PathBuf,
+    /// How scores are combined; if absent the mean, or a stacked ensemble with documents to fit to.
+    pub combination: Option<Combination>,
+    /// How much each model counts; all the same where empty.
+    pub weights: Vec<f64>,
+    /// Labels that each model ranks per document.
+    pub depth: usize,
+    /// Documents with true labels to fit the weights of a stacked ensemble to.
+    pub fit: Option<Corpus>,
+    /// Leave the models where they are, and store their paths.
+    pub links: bool,
+    /// Where and with which numbers to compute while fitting.
+    pub compute: Compute,
+    /// Replace a model at the output.
+    pub replaces: bool,
+}
+
+/// What came out.
+#[derive(Debug, Serialize)]
+pub struct EnsembleSummary {
+    /// Folder of the ensemble.
+    pub model: PathBuf,
+    /// How scores are combined.
+    pub combination: &'static str,
+    /// Fitted weights.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stacking: Option<Stacking>,
+    /// True if the models stay where they are.
+    pub is_linked: bool,
+    /// The models.
+    pub members: Vec<MemberSummary>,
+    /// Labels of all models together.
+    #[serde(rename = "n_labels")]
+    pub num_labels: u64,
+    /// Bytes of the ensemble's files.
+    pub model_bytes: u64,
+}
+
+/// One model of an ensemble.
+#[derive(Debug, Serialize)]
+pub struct MemberSummary {
+    /// Its folder.
+    pub model: PathBuf,
+    /// Its system.
+    pub system: String,
+    /// How much it counts.
+    pub weight: f64,
+    /// Labels that it knows.
+    #[serde(rename = "n_labels")]
+    pub num_labels: u64,
+}
+
+impl EnsembleJob {
+    /// Checks that the models fit together, fits weights where documents are given, and writes.
+    pub fn run(&self, session: &Session) -> Result<EnsembleSummary> {
+        let config = self.config()?;
+        self.check_output()?;
+        ModelWriter::check_target(&self.output, self.replaces)?;
+        if self.fit.is_some() {
+            self.registry.open_device(self.compute.device)?;
+        }
+        let progress = session.progress();
+        let mut parts = EnsembleParts::open(self.registry, &self.models, config, progress)?;
+        if let Some(corpus) = &self.fit {
+            let (weights, stacking) = self.fit(&parts, corpus, session)?;
+            parts.set_stacking(weights, stacking);
+        }
+        if self.links {
+            parts.link(&self.output)?;
+        }
+        let writer = ModelWriter::create(&self.output, self.replaces)?;
+        parts
+            .save(writer, progress)
+            .map_err(|error| about_model(error, &self.output))?;
+        warn_of_text_fields(&parts);
+        self.summary(&parts)
+    }
+
+    fn config(&self) -> Result<EnsembleConfig> {
+        let combination = match (self.combination, &self.fit) {
+            (Some(Combination::Stacked), None) => {
+                return Err(Error::usage(
+                    "--combination stacked: its weights are fitted to validation documents; name \
+                     them with --fit DATA",
+                ));
+            }
+            (None | Some(Combination::Stacked), Some(_)) => Combination::Stacked,
+            (Some(_), Some(_)) => {
+                return Err(Error::usage(
+                    "--fit: only the weights of a stacked ensemble are fitted; leave it out, or \
+                     pass --combination stacked",
+                ));
+            }
+            (chosen, None) => chosen.unwrap_or_default(),
+        };
+        if combination == Combination::Stacked && !self.weights.is_empty() {
+            let message = "--weights: those of a stacked ensemble are fitted, leave them out";
+            return Err(Error::usage(message));
+        }
+        let mut config = EnsembleConfig {
+            combination,
+            depth: self.depth,
+            ..EnsembleConfig::equal(self.models.len())
+        };
+        if !self.weights.is_empty() {
+            config.weights.clone_from(&self.weights);
+        }
+        Ok(config)
+    }
+
+    /// Ranks the validation documents with all models and finds weights.
+    fn fit(
+        &self,
+        parts: &EnsembleParts,
+        corpus: &Corpus,
+        session: &Session,
+    ) -> Result<(Vec<f64>, Stacking)> {
+        let mut reader = corpus.open_for(parts.details())?;
+        let ensemble = parts.open_members(self.compute)?;
+        let mut fitter = StackingFitter::new(self.models.len(), parts.labels());
+        session.progress().start("ranking", None);
+        let batch_size = ensemble.documents_per_batch();
+        for_each_batch(&mut reader, batch_size, session, |documents| {
+            fitter.add(&ensemble, parts.labels(), documents)?;
+            session.progress().advance(documents.len() as u64);
+            Ok(())
+        })
+        .map_err(|error| in_file(error, &corpus.path))?;
+        session
+            .progress()
+            .finish(&format!("{} documents", fitter.num_documents()));
+        if fitter.num_documents() == 0 {
+            let format = reader.format();
+            return Err(no_labels(&corpus.path, format, "to fit weights to"));
+        }
+        session.progress().start("fitting weights", None);
+        let fitted = fitter.fit().map_err(|error| in_file(error, &corpus.path))?;
+        session.progress().finish("done");
+        tell_warnings(&reader, session.progress());
+        Ok(fitted)
+    }
+
+    fn check_output(&self) -> Result<()> {
+        let Ok(existing) = fs::canonicalize(&self.output) else {
+            return Ok(());
+        };
+        let is_output =
+            |model: &PathBuf| fs::canonicalize(model).is_ok_and(|model| model == existing);
+        if self.models.iter().any(is_output) {
+            return Err(Error::usage(format!(
+                "{}: this is one of the models; choose another name for the output",
+                self.output.display()
+            )));
+        }
+        Ok(())
+    }
+
+    fn summary(&self, parts: &EnsembleParts) -> Result<EnsembleSummary> {
+        let config = parts.config();
+        let members = parts.members().zip(&config.weights);
+        Ok(EnsembleSummary {
+            model: self.output.clone(),
+            combination: config.combination.as_str(),
+            stacking: config.stacking.clone(),
+            is_linked: !config.links.is_empty(),
+            members: members
+                .map(|((model, details), &weight)| MemberSummary {
+                    model: model.to_owned(),
+                    system: details.system.clone(),
+                    weight,
+                    num_labels: details.num_labels,
+                })
+                .collect(),
+            num_labels: parts.details().num_labels,
+            model_bytes: size_of_model(&self.output)?,
+        })
+    }
+}
+
+/// A model that gets other fields than it was trained on ranks badly, and nothing else would tell.
+fn warn_of_text_fields(parts: &EnsembleParts) {
+    let chosen = &parts.details().text_fields;
+    for (model, details) in parts.members() {
+        if !details.text_fields.is_empty() && details.text_fields != *chosen {
+            tracing::warn!(
+                "{} was trained on the text fields {}, but the ensemble will read {}; \
+                 --text-field chooses others",
+                model.display(),
+                details.text_fields.join(", "),
+                chosen.join(", ")
+            );
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! A training run, whatever the system: what to train, and the way from corpus to model folder.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use plethora_core::Result;
+use plethora_core::artifact::{
+    METRICS_FILE, ModelCard, ModelDetails, ModelWriter, WorkFolder, save_label_space,
+};
+use plethora_core::metrics::{Evaluation, EvaluationConfig};
+use plethora_system::settings::Settings;
+use plethora_system::{
+    Device, DocumentSource, Facts, Predictor, RunContext, Trainable, Trained, resources,
+};
+
+use super::corpus::Corpus;
+use super::documents::TrainingDocuments;
+use super::report::{EVALUATING, Seconds, TrainingReport};
+use crate::corpus_reading::in_file;
+use crate::evaluation::{EvaluationRun, MeasuredModel};
+use crate::model_folder::{about_model, size_of_model};
+use crate::{Session, folders};
+
+/// What to train and where to put it.
+#[derive(Debug, Clone)]
+pub struct TrainingJob {
+    /// Documents to learn from.
+    pub data: Corpus,
+    /// Documents to measure the model on; neural systems also choose their weights by them.
+    pub valid: Option<Corpus>,
+    /// Names of the labels.
+    pub vocabulary: Option<PathBuf>,
+    /// Folder for the model.
+    pub output: PathBuf,
+    /// The system and its settings.
+    pub settings: Settings,
+    /// Where to compute.
+    pub device: Device,
+    /// Where texts cut into pieces are cached for later runs.
+    pub piece_cache: Option<PathBuf>,
+    /// Share of the epochs to train for; 1 unless a search tries settings out briefly.
+    pub epoch_share: f64,
+    /// Replace a model that is there.
+    pub replaces: bool,
+    /// Resume what an interrupted run left.
+    pub resumes: bool,
+}
+
+/// A model that is trained but not saved.
+struct Unsaved {
+    predictor: Predictor,
+    work: WorkFolder,
+    num_without_labels: u64,
+    facts: Facts,
+    seconds: Seconds,
+}
+
+impl TrainingJob {
+    /// A run on the processor that nobody has interrupted before; nothing is replaced.
+    pub fn new(data: Corpus, settings: Settings, output: impl Into<PathBuf>) -> Self {
+        Self {
+            data,
+            valid: None,
+            vocabulary: None,
+            output: output.into(),
+            settings,
+            device: Device::Cpu,
+            piece_cache: folders::pieces(),
+            epoch_share: 1.0,
+            replaces: false,
+            resumes: false,
+        }
+    }
+
+    /// Does everything. An error leaves no model, only completed parts, from which a run can be
+    /// resumed.
+    pub fn run(&self, session: &Session) -> Result<TrainingReport> {
+        let started = Instant::now();
+        ModelWriter::check_target(&self.output, self.replaces)?;
+        self.check(session)?;
+        let evaluation = EvaluationConfig::default();
+        let (mut trained, measured) = self.train_and_measure(&evaluation, session)?;
+        let stage = Instant::now();
+        let model_bytes = self.save(&trained, measured.as_ref(), session)?;
+        trained.seconds.stages.end("saving", stage);
+        trained.seconds.total = started.elapsed().as_secs_f64();
+        trained.work.remove()?;
+        let details = trained.predictor.details();
+        Ok(TrainingReport {
+            model: self.output.clone(),
+            system: details.system.clone(),
+            num_documents: details.num_documents,
+            num_without_labels: trained.num_without_labels,
+            num_labels: details.num_labels,
+            facts: trained.facts,
+            model_bytes,
+            seconds: trained.seconds,
+            cpu_seconds: resources::cpu_seconds(),
+            peak_memory_bytes: resources::peak_memory_bytes(),
+            metrics: measured,
+        })
+    }
+
+    /// Trains and measures to see how good the settings are. The model is forgotten, unless `keep`
+    /// gives a place for one with these metrics.
+    pub fn try_out(
+        &self,
+        evaluation: &EvaluationConfig,
+        session: &Session,
+        keep: impl FnOnce(&Evaluation) -> Option<PathBuf>,
+    ) -> Result<Option<MeasuredModel>> {
+        let (trained, measured) = self.train_and_measure(evaluation, session)?;
+        if let Some(output) = measured.as_ref().and_then(|model| keep(&model.evaluation)) {
+            let kept = Self {
+                output,
+                replaces: true,
+                ..self.clone()
+            };
+            kept.save(&trained, measured.as_ref(), session)?;
+        }
+        trained.work.remove()?;
+        Ok(measured)
+    }
+
+    /// Finds what is missing before hours are spent on the rest.
+    pub fn check(&self, session: &Session) -> Result<()> {
+        self.in_context(session, |system, run| system.check(run))
+    }
+
+    fn train_and_measure(
+        &self,
+        evaluation: &EvaluationConfig,
+        session: &Session,
+    ) -> Result<(Unsaved, Option<MeasuredModel>)> {
+        // Mistakes in the second corpus show before hours are spent on the first.
+        let valid = self.valid.as_ref().map(Corpus::open).transpose()?;
+        let mut trained = self.train(session)?;
+        let stage = Instant::now();
+        let measured = match (valid, &self.valid) {
+            (Some(reader), Some(corpus)) => {
+                let run = EvaluationRun {
+                    config: evaluation.clone(),
+                    beam: None,
+                    depth: None,
+                    is_tuned: false,
+                };
+                Some(run.run(&trained.predictor, reader, &corpus.path, session)?)
+            }
+            _ => None,
+        };
+        trained.seconds.stages.end(EVALUATING, stage);
+        Ok((trained, measured))
+    }
+
+    fn train(&self, session: &Session) -> Result<Unsaved> {
+        let vocabulary = self.vocabulary.as_deref();
+        let mut documents = TrainingDocuments::open(&self.data, vocabulary, session.progress())?;
+        let Trained {
+            ranker,
+            labels,
+            num_documents,
+            num_features,
+            takes_text,
+            facts,
+            work,
+            stages,
+        } = self
+            .in_context(session, |system, run| system.train(&mut documents, run))
+            .map_err(|error| in_file(error, &self.data.path))?;
+        let details = ModelDetails {
+            system: self.settings.system().to_owned(),
+            num_labels: labels.len() as u64,
+            num_documents,
+            num_features,
+            takes_text,
+            text_fields: self.data.text_fields(documents.format()),
+        };
+        Ok(Unsaved {
+            predictor: Predictor::from_parts(ranker, labels, details),
+            work,
+            num_without_labels: documents.num_without_labels,
+            facts,
+            seconds: Seconds { stages, total: 0.0 },
+        })
+    }
+
+    /// Has the system do something in the surroundings of this job.
+    fn in_context<T>(
+        &self,
+        session: &Session,
+        act: impl FnOnce(&dyn Trainable, &RunContext<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let encoder_cache = folders::encoders();
+        let run = RunContext {
+            compute: self.device.into(),
+            epoch_share: self.epoch_share,
+            valid: self
+                .valid
+                .as_ref()
+                .map(|corpus| corpus as &dyn DocumentSource),
+            piece_cache: self.piece_cache.as_deref(),
+            encoder_cache: encoder_cache.as_deref(),
+            output: &self.output,
+            resumes: self.resumes,
+            progress: session.progress(),
+        };
+        act(self.settings.config()?.as_ref(), &run)
+    }
+
+    /// Writes the model folder and returns its size.
+    fn save(
+        &self,
+        trained: &Unsaved,
+        measured: Option<&MeasuredModel>,
+        session: &Session,
+    ) -> Result<u64> {
+        session.progress().start("saving", None);
+        self.write(trained, measured)
+            .map_err(|error| about_model(error, &self.output))?;
+        let model_bytes = size_of_model(&self.output)?;
+        session
+            .progress()
+            .finish(&crate::figures::bytes(model_bytes));
+        Ok(model_bytes)
+    }
+
+    /// Nothing of a folder depends on the time of day or on how long training took: equal training
+    /// gives equal folders.
+    fn write(&self, trained: &Unsaved, measured: Option<&MeasuredModel>) -> Result<()> {
+        let writer = ModelWriter::create(&self.output, self.replaces)?;
+        let predictor = &trained.predictor;
+        predictor.ranker().save(&trained.work, &writer)?;
+        save_label_space(predictor.labels(), &writer)?;
+        let evaluated_on = self.valid.as_ref().map(Corpus::shown_on_card);
+        let evaluation = measured.map(|measured| {
+            let evaluated_on = evaluated_on.as_deref().unwrap_or_default();
+            (&measured.evaluation, evaluated_on)
+        });
+        if let Some((evaluation, _)) = evaluation {
+            writer.write_json(METRICS_FILE, evaluation)?;
+        }
+        let details = predictor.details();
+        ModelCard::new(details, evaluation).save(&writer)?;
+        writer.finish(&details.system, details.to_json())
+    }
+}
