@@ -1,62 +1,48 @@
 //! What a calibration has brought.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use plethora_core::calibration::{BandValues, Calibration, Quality, ThresholdScope};
 use plethora_core::grouped;
-use serde::Serialize;
+use plethora_jobs::calibration::CalibratedModel;
 
 use crate::figures::percent;
 
-/// What `calibrate` tells.
-#[derive(Serialize)]
-pub(crate) struct CalibrationReport<'a> {
-    pub(crate) model: &'a Path,
-    /// True if the model took its own place.
-    pub(crate) is_replaced: bool,
-    #[serde(flatten)]
-    pub(crate) calibration: &'a Calibration,
+/// A calibrated model as people read it.
+pub(crate) fn render(calibrated: &CalibratedModel) -> String {
+    let place = if calibrated.is_replaced {
+        "replaced by itself with its calibration"
+    } else {
+        "a copy with its calibration"
+    };
+    let calibration = &calibrated.calibration;
+    let quality = &calibration.quality;
+    format!(
+        "model       {} ({place})\n{}\nin percent                  before     after\n{}{}{}{}",
+        calibrated.model.display(),
+        describe(calibration),
+        row("calibration error", quality.ece_before, quality.ece_after),
+        row(
+            "  bins of equal mass",
+            quality.ece_equal_mass_before,
+            quality.ece_equal_mass_after
+        ),
+        row("micro-F1", quality.micro_f1_before, quality.micro_f1_after),
+        notes(calibration, quality)
+    )
 }
 
-impl CalibrationReport<'_> {
-    pub(crate) fn render(&self) -> String {
-        let place = if self.is_replaced {
-            "replaced by itself with its calibration"
-        } else {
-            "a copy with its calibration"
-        };
-        let mut text = format!("model       {} ({place})\n", self.model.display());
-        text.push_str(&describe(self.calibration));
-        let quality = &self.calibration.quality;
-        let _ = write!(
-            text,
-            "\nin percent                  before     after\n\
-             {}{}{}",
-            row("calibration error", quality.ece_before, quality.ece_after),
-            row(
-                "  bins of equal mass",
-                quality.ece_equal_mass_before,
-                quality.ece_equal_mass_after
-            ),
-            row("micro-F1", quality.micro_f1_before, quality.micro_f1_after),
-        );
-        text.push_str(&self.notes(quality));
-        text
-    }
-
-    fn notes(&self, quality: &Quality) -> String {
-        let thresholds = match &self.calibration.thresholds {
-            Some(_) => "at 0.5 before, at the tuned thresholds after",
-            None => "at a score of 0.5",
-        };
-        let measured = if quality.is_held_out {
-            "after: each half of the documents by what the other half gave"
-        } else {
-            "after: on the documents that were fitted to, too few to hold any out"
-        };
-        format!("\n{measured}\nmicro-F1 {thresholds}\n")
-    }
+fn notes(calibration: &Calibration, quality: &Quality) -> String {
+    let thresholds = match &calibration.thresholds {
+        Some(_) => "at 0.5 before, at the tuned thresholds after",
+        None => "at a score of 0.5",
+    };
+    let measured = if quality.is_held_out {
+        "after: each half of the documents by what the other half gave"
+    } else {
+        "after: on the documents that were fitted to, too few to hold any out"
+    };
+    format!("\n{measured}\nmicro-F1 {thresholds}\n")
 }
 
 fn row(name: &str, before: f64, after: f64) -> String {

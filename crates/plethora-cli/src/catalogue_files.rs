@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
+use plethora_catalogue::Catalogue;
 use plethora_core::corpus::Output;
-use plethora_core::corpus::catalogue::Catalogue;
 use plethora_core::{Error, Result};
 use rayon::prelude::*;
 use serde::Serialize;

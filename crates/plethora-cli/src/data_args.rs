@@ -9,10 +9,9 @@ use plethora_core::artifact::ModelDetails;
 use plethora_core::corpus::{CorpusReader, Filter, Format, ReadOptions};
 use plethora_core::{Error, Result};
 
-pub(crate) use plethora_train::{in_file, no_labels, shown, tell_warnings};
+pub(crate) use plethora_jobs::{in_file, tell_warnings};
 
 use crate::bounds;
-use crate::failure::UsageError;
 
 /// How to read a corpus.
 #[derive(Debug, Clone, Args)]
@@ -39,7 +38,7 @@ pub(crate) struct DataArgs {
     #[arg(long = "where", value_name = "FIELD=VALUE", value_parser = bounds::filter)]
     pub(crate) filters: Vec<Filter>,
 
-    /// Second file of formats that keep labels apart: label lines of text-pair, label matrix of
+    /// Second file of formats with separate labels: label lines of text-pair, label matrix of
     /// xmc-pair, the label file that the numbers of xmc-raw, text2text and xmc-libsvm count in
     #[arg(long, visible_alias = "labels", value_name = "FILE")]
     pub(crate) labels_file: Option<PathBuf>,
@@ -56,7 +55,7 @@ pub(crate) struct DataArgs {
     #[arg(long, value_name = "N")]
     pub(crate) index_base: Option<u8>,
 
-    /// Read no more than so many documents
+    /// Read at most this many documents
     #[arg(long, value_name = "N")]
     pub(crate) docs_limit: Option<u64>,
 
@@ -113,7 +112,7 @@ impl DataArgs {
     }
 
     /// Refuses to put an output in the place of what it is made from.
-    pub(crate) fn check_output(&self, data: &Path, output: &Path) -> Result<(), UsageError> {
+    pub(crate) fn check_output(&self, data: &Path, output: &Path) -> Result<(), Error> {
         let Ok(existing) = fs::canonicalize(output) else {
             return Ok(());
         };
@@ -121,7 +120,7 @@ impl DataArgs {
             .into_iter()
             .flatten();
         if inputs.any(|input| fs::canonicalize(input).is_ok_and(|input| input == existing)) {
-            return Err(UsageError::new(format!(
+            return Err(Error::usage(format!(
                 "{}: this is the input; choose another name for the output",
                 output.display()
             )));

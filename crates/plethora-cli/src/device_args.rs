@@ -4,8 +4,9 @@ use std::path::Path;
 
 use clap::Args;
 use plethora_core::Result;
-use plethora_predict::{Compute, Device, Precision, Predictor, System};
-use plethora_train::training::warn_of_linear;
+use plethora_system::{Compute, Device, Precision, Predictor};
+
+use crate::registry;
 
 /// The device; the words here are those of `--help`.
 #[derive(Debug, Clone, Copy, Default, Args)]
@@ -15,7 +16,7 @@ pub(crate) struct DeviceArgs {
     #[arg(long, value_name = "DEVICE", value_parser = parse, default_value = "cpu")]
     pub(crate) device: Device,
 
-    /// Numbers that neural systems compute with: auto (16 bits where that is faster), f32 or bf16
+    /// Precision of neural systems: auto (16 bits where that is faster), f32 or bf16
     #[arg(long, value_name = "DTYPE", value_parser = parse_precision, default_value = "auto")]
     pub(crate) dtype: Precision,
 }
@@ -31,16 +32,14 @@ impl DeviceArgs {
 
     /// Opens a model on the device.
     pub(crate) fn open(self, model: &Path) -> Result<Predictor> {
-        let predictor = Predictor::open_on(model, self.compute())?;
-        if let System::Linear(_) | System::Knn(_) = predictor.system() {
-            warn_of_linear(&predictor.details().system, self.device);
-        }
-        Ok(predictor)
+        registry().open_on(model, self.compute())
     }
 }
 
 fn parse(name: &str) -> Result<Device, String> {
-    name.parse::<Device>().map_err(|error| error.to_string())
+    let known = name.parse::<Device>();
+    let usable = known.and_then(|device| registry().check_device(device).map(|()| device));
+    usable.map_err(|error| error.to_string())
 }
 
 fn parse_precision(name: &str) -> Result<Precision, String> {

@@ -5,7 +5,8 @@ use std::panic;
 use std::process::ExitCode;
 
 use plethora_core::Error;
-pub(crate) use plethora_train::settings::UsageError;
+
+use crate::wording::worded;
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,11 +83,8 @@ pub(crate) fn tell(line: &str) {
 }
 
 fn status_of(error: &anyhow::Error) -> ExitStatus {
-    if error.is::<UsageError>() {
-        return ExitStatus::Usage;
-    }
     match error.downcast_ref::<Error>() {
-        Some(Error::Config { .. }) => ExitStatus::Usage,
+        Some(Error::Config { .. } | Error::Usage(_)) => ExitStatus::Usage,
         Some(Error::Input { .. } | Error::Read { .. } | Error::Data(_) | Error::Model { .. }) => {
             ExitStatus::BadData
         }
@@ -95,10 +93,13 @@ fn status_of(error: &anyhow::Error) -> ExitStatus {
 }
 
 /// The chain of causes in one line; causes that a message repeats already are left out.
-fn message_of(error: &anyhow::Error) -> String {
+pub(crate) fn message_of(error: &anyhow::Error) -> String {
     let mut message = String::new();
     for cause in error.chain() {
-        let text = cause.to_string();
+        let text = match cause.downcast_ref() {
+            Some(error) => worded(error),
+            None => cause.to_string(),
+        };
         if message.is_empty() {
             message = text;
         } else if !message.contains(&text) {
@@ -128,6 +129,7 @@ mod tests {
         let path = Path::new("corpus.jsonl");
         for (error, status) in [
             (Error::config("seed", "no"), ExitStatus::Usage),
+            (Error::usage("no"), ExitStatus::Usage),
             (Error::input(path, 3, "no text"), ExitStatus::BadData),
             (Error::read(path)(not_found()), ExitStatus::BadData),
             (Error::Data("no documents".into()), ExitStatus::BadData),
@@ -138,7 +140,6 @@ mod tests {
         ] {
             assert_eq!(status_of(&error.into()), status);
         }
-        assert_eq!(status_of(&UsageError::new("no").into()), ExitStatus::Usage);
     }
 
     #[test]

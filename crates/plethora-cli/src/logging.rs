@@ -10,7 +10,7 @@ use tracing_subscriber::fmt::MakeWriter;
 /// How logs and progress are written where there is no terminal to draw on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogFormat {
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
     /// Lines for people.
     Text,

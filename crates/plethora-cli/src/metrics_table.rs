@@ -26,7 +26,7 @@ pub(crate) fn render(measured: &MeasuredModel) -> String {
     text
 }
 
-/// Metrics by depth of the ranking: a row a metric, a column a depth.
+/// Metrics by depth of the ranking: a row per metric, a column per depth.
 fn depths(evaluation: &Evaluation) -> String {
     let ks = &evaluation.config().ks;
     let mut text = format!("{:NAMES$}", "percent");

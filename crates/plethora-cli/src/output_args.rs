@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use plethora_core::Error;
 use plethora_core::corpus::{CorpusReader, CorpusWriter, Format, WriteOptions};
+use plethora_core::{Argument, Error};
 
 use crate::data_args::format_parser;
 
@@ -78,19 +78,13 @@ pub(crate) struct Target<'a> {
 
 /// The library speaks of options by the names they have for reading.
 pub(crate) fn about_output(error: Error) -> Error {
-    let renamed = |message: String| {
-        message
-            .replace("--label-separator", "--out-label-separator")
-            .replace("--labels-file", "--out-labels-file")
-    };
-    match error {
-        Error::Config { key, message } => Error::Config {
-            key: format!("--out-{key}"),
-            message: renamed(message),
-        },
-        Error::Data(message) => Error::Data(renamed(message)),
+    error.renamed(|argument| match argument {
+        Argument::INDEX_BASE => Argument::new("out_index_base"),
+        Argument::LABELS_FILE => Argument::new("out_labels_file"),
+        Argument::LABEL_PREFIX => Argument::new("out_label_prefix"),
+        Argument::LABEL_SEPARATOR => Argument::new("out_label_separator"),
         other => other,
-    }
+    })
 }
 
 /// The format that a file's suffix stands for; several formats share `.txt` and `.json`.

@@ -1,4 +1,4 @@
-//! Where texts cut into pieces are kept.
+//! Where texts cut into pieces are cached.
 
 use std::path::PathBuf;
 
@@ -9,12 +9,12 @@ use crate::folders;
 /// The cache; the words here are those of `--help`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PieceCacheArgs {
-    /// Folder in which texts cut into pieces are kept for runs to come; by default one of yours, as
+    /// Folder that caches texts cut into pieces for later runs; by default one in your home, as
     /// ~/.cache/plethora/pieces
     #[arg(long, value_name = "FOLDER")]
     cache: Option<PathBuf>,
 
-    /// Keep no texts cut into pieces
+    /// Cache no texts cut into pieces
     #[arg(long, conflicts_with = "cache")]
     no_cache: bool,
 }
@@ -25,7 +25,6 @@ impl PieceCacheArgs {
         if self.no_cache {
             return None;
         }
-        let own = || Some(folders::cache()?.join("plethora").join("pieces"));
-        self.cache.clone().or_else(own)
+        self.cache.clone().or_else(folders::pieces)
     }
 }

@@ -11,17 +11,17 @@ use serde::Serialize;
 #[expect(clippy::doc_markdown, reason = "backticks would show in the help")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PredictionFormat {
-    /// A JSON object a document: id, and predictions with label, key, score and label_id
+    /// A JSON object per document: id, and predictions with label, key, score and label_id
     Jsonl,
-    /// A JSON array a document: label and score, as Hugging Face pipelines give
+    /// A JSON array per document: label and score, as Hugging Face pipelines give
     Hf,
-    /// A line a document: __label__KEY SCORE ...; blanks in keys become _
+    /// A line per document: __label__KEY SCORE ...; blanks in keys become _
     Fasttext,
-    /// A line a label: key in angle brackets, name, score; a blank line between documents
+    /// A line per label: key in angle brackets, name, score; a blank line between documents
     Annif,
     /// Sparse matrix with a header: label_id:score of each document
     Xmc,
-    /// Table with a header and a line a label: id, rank, key, label, score
+    /// Table with a header and a line per label: id, rank, key, label, score
     Csv,
 }
 
@@ -167,7 +167,7 @@ impl<'a> PredictionWriter<'a> {
 
     fn csv(&mut self, id: &str, ranking: &[ScoredLabel]) -> Result<()> {
         let mut rows = csv::Writer::from_writer(Vec::new());
-        let failed = |error: csv::Error| Error::Data(error.to_string());
+        let failed = |error: csv::Error| Error::data(error.to_string());
         if self.num_documents == 0 {
             rows.write_record(["id", "rank", "key", "label", "score"])
                 .map_err(failed)?;
@@ -179,14 +179,14 @@ impl<'a> PredictionWriter<'a> {
         }
         let bytes = rows
             .into_inner()
-            .map_err(|error| Error::Data(error.to_string()))?;
+            .map_err(|error| Error::data(error.to_string()))?;
         self.line = String::from_utf8_lossy(&bytes).into_owned();
         Ok(())
     }
 }
 
 fn to_json_line(value: &impl Serialize) -> Result<String> {
-    let mut line = serde_json::to_string(value).map_err(|error| Error::Data(error.to_string()))?;
+    let mut line = serde_json::to_string(value).map_err(|error| Error::data(error.to_string()))?;
     line.push('\n');
     Ok(line)
 }

@@ -4,9 +4,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use plethora_core::Progress;
+use plethora_core::{Message, Progress};
 
-use crate::{figures, interrupt};
+use crate::{figures, interrupt, wording};
 
 /// How often a bar without steps shows that the program lives.
 const TICK: Duration = Duration::from_millis(120);
@@ -98,6 +98,10 @@ impl Progress for TerminalProgress {
             // A terminal that went away is no reason to stop.
             let _ = self.bars.println(line);
         }
+    }
+
+    fn warn(&self, warning: &Message) {
+        wording::warn(warning);
     }
 
     fn is_cancelled(&self) -> bool {

@@ -3,11 +3,11 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use plethora_core::Progress;
+use plethora_core::{Message, Progress};
 use serde_json::json;
 
 use crate::logging::LogFormat;
-use crate::{failure, figures, interrupt};
+use crate::{failure, figures, interrupt, wording};
 
 /// Time between two lines of one stage.
 const INTERVAL: Duration = Duration::from_secs(10);
@@ -133,6 +133,10 @@ impl Progress for LineProgress {
         if let (Some(stage), Some(format)) = (self.with_stage(Option::take), self.format) {
             stage.tell_end(format, summary);
         }
+    }
+
+    fn warn(&self, warning: &Message) {
+        wording::warn(warning);
     }
 
     fn is_cancelled(&self) -> bool {

@@ -4,10 +4,9 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use plethora_core::{Error, Result};
-use plethora_predict::Predictor;
+use plethora_system::Predictor;
 
 use crate::device_args::DeviceArgs;
-use crate::failure::UsageError;
 
 /// Kinds of scores; the words here are those of `--help`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -30,11 +29,20 @@ pub(crate) struct ScoreArgs {
     pub(crate) tuned: bool,
 }
 
+impl From<ScoreKind> for plethora_system::ScoreKind {
+    fn from(kind: ScoreKind) -> Self {
+        match kind {
+            ScoreKind::Prob => Self::Prob,
+            ScoreKind::Raw => Self::Raw,
+        }
+    }
+}
+
 impl ScoreArgs {
     /// Refuses what contradicts itself.
-    pub(crate) fn check(self) -> Result<(), UsageError> {
+    pub(crate) fn check(self) -> Result<(), Error> {
         if self.tuned && self.scores == ScoreKind::Raw {
-            return Err(UsageError::new(
+            return Err(Error::usage(
                 "--tuned: thresholds are tuned for calibrated scores, not for --scores raw",
             ));
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use indicatif::MultiProgress;
-pub(crate) use plethora_train::{Session, SharedProgress};
+pub(crate) use plethora_jobs::{Session, SharedProgress};
 use rayon::ThreadPoolBuilder;
 
 use crate::args::GlobalArgs;
@@ -19,9 +19,8 @@ pub(crate) fn start(args: &GlobalArgs, is_server: bool) -> anyhow::Result<Sessio
         .num_threads(args.threads)
         .build_global()
         .context("starting threads")?;
-    #[cfg(feature = "torch")]
     if args.threads > 0 {
-        plethora_neural::set_num_threads(args.threads);
+        plethora::set_num_threads(args.threads);
     }
     let is_terminal = io::stderr().is_terminal();
     let format = args.log_format.unwrap_or(if is_terminal {

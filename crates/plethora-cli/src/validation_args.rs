@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use plethora_core::corpus::Filter;
 
+use plethora_core::Error;
+
 use crate::bounds;
 use crate::data_args::{DataArgs, check_stdin};
-use crate::failure::UsageError;
 use crate::training::Corpus;
 
 /// Documents apart from those to learn from; the words here are those of `--help`.
@@ -39,7 +40,7 @@ impl ValidationArgs {
         );
         check_stdin(&[&data.path, &valid.path])?;
         if valid.path == data.path && valid.options.filters == data.options.filters {
-            return Err(UsageError::new(
+            return Err(Error::usage(
                 "--valid: these are the documents to train on; \
                  choose others with --where and --valid-where",
             )

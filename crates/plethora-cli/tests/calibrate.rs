@@ -247,7 +247,7 @@ fn what_cannot_be_calibrated_or_fitted_is_refused() {
             "calibrate model books.jsonl --depth 1",
             BAD_DATA,
             "books.jsonl: all labels that the model ranks are true: calibration needs false ones \
-             too; rank more labels a document",
+             too; rank more labels per document",
         ),
         (
             "calibrate model books.jsonl -o other",

@@ -79,7 +79,7 @@ fn check_counts_and_finds_what_looks_wrong() {
         report["unknown_to_vocabulary"]["examples"],
         serde_json::json!(["waves"])
     );
-    let num_systems = if cfg!(feature = "torch") { 13 } else { 5 };
+    let num_systems = plethora::registry().systems().count();
     assert_eq!(report["estimates"].as_array().unwrap().len(), num_systems);
     let text = desk.succeed(&join(&[&["inspect", "train.jsonl"], &options]));
     for expected in [
@@ -211,7 +211,10 @@ fn the_demo_ends_with_a_table_an_example_and_the_next_commands() {
     ] {
         assert!(report.contains(expected), "{expected} is not in\n{report}");
     }
-    assert_eq!(report.contains("attentionxml"), cfg!(feature = "torch"));
+    assert_eq!(
+        report.contains("attentionxml"),
+        support::has_neural_systems()
+    );
     let again = desk.succeed(&demo);
     assert!(again.contains("Next commands"));
 }

@@ -287,9 +287,11 @@ fn models_of_different_text_fields_are_warned_of() {
     assert!(told.contains(warning), "{told}");
 }
 
-#[cfg(all(unix, feature = "torch"))]
 #[test]
 fn linear_and_neural_models_rank_together() {
+    if !support::has_neural_systems() {
+        return;
+    }
     let desk = Desk::with_catalogue(300);
     for system in ["attentionxml", "xml-cnn"] {
         desk.succeed(&support::neural::train_args(system, system, &["-q"]));

@@ -51,7 +51,7 @@ fn train_until_it_fits(disk: &mut dyn Disk, desk: &Desk) -> (usize, usize) {
             );
         }
         assert_eq!(
-            told.contains("to go on from the last complete tree"),
+            told.contains("to resume from the last complete tree"),
             !names.is_empty(),
             "{told}"
         );
@@ -153,7 +153,7 @@ fn files_that_may_not_grow_are_a_full_disk_too() {
     let told = check_failure(&disk.run(&desk, &with_names), &with_names);
     assert!(told.contains("error: model: cannot write: "), "{told}");
     assert!(
-        told.contains("to go on from the last complete tree"),
+        told.contains("to resume from the last complete tree"),
         "{told}"
     );
     assert!(!disk.path().join("model").exists());

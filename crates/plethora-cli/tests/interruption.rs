@@ -1,4 +1,4 @@
-//! What is left of a run that was stopped, and how the next one goes on.
+//! What is left of a run that was stopped, and how the next one resumes it.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a failed set-up fails the test")]
@@ -42,7 +42,7 @@ fn signal(child: &Child, name: &str) {
 }
 
 #[test]
-fn a_stopped_run_goes_on_to_the_same_model() {
+fn a_resumed_run_ends_with_the_same_model() {
     let desk = Desk::with_catalogue(1200);
     desk.succeed(&join(&[
         &["train"],
@@ -60,7 +60,7 @@ fn a_stopped_run_goes_on_to_the_same_model() {
             assert_eq!(output.status.code(), Some(1), "{message}");
             let last = message.lines().last().unwrap();
             assert!(
-                last.starts_with("error: interrupted; to go on"),
+                last.starts_with("error: interrupted; to resume"),
                 "{message}"
             );
             assert!(last.ends_with(" --resume"), "{message}");
@@ -81,20 +81,20 @@ fn a_stopped_run_goes_on_to_the_same_model() {
 }
 
 #[test]
-fn a_run_with_nothing_to_go_on_with_says_so() {
+fn a_run_with_nothing_to_resume_says_so() {
     let desk = Desk::with_catalogue(200);
     let resume = ["-o", "model", "--resume"];
     let output = desk.run(&join(&[&["train"], &TRAIN_PART, &resume]));
     let log = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{log}");
     assert!(
-        log.contains("there is no interrupted run to go on with; starting from the beginning"),
+        log.contains("there is no interrupted run to resume; starting from the beginning"),
         "{log}"
     );
 }
 
 #[test]
-fn other_settings_do_not_go_on_with_a_run() {
+fn other_settings_do_not_resume_a_run() {
     let desk = Desk::with_catalogue(1200);
     let mut child = start(&desk, "model");
     wait_for(&desk, "model.training/tree-0.safetensors");

@@ -1,7 +1,7 @@
 //! Pretrained encoders: where they are found, which are refused, and the texts that were cut into
 //! their pieces.
 
-#![cfg(all(unix, feature = "torch"))]
+#![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a failed set-up fails the test")]
 
 mod refusal;
@@ -116,7 +116,7 @@ fn settings_that_an_encoder_cannot_have_are_refused_by_name() {
         ),
         (
             "head.form=round",
-            "--set: head.form: unknown variant `round`, expected one of ...",
+            "--set: head.form: expected one of flat, clustered...",
         ),
     ] {
         let args = train_args("lightxml", "model", &["--set", setting, "-q"]);
@@ -129,7 +129,7 @@ fn settings_that_an_encoder_cannot_have_are_refused_by_name() {
         ),
         (
             "adaptive.roots=some",
-            "--set: adaptive.roots: unknown variant `some`, expected one of ...",
+            "--set: adaptive.roots: expected one of...",
         ),
         (
             "adaptive.cut_offs=9,5",
@@ -137,7 +137,7 @@ fn settings_that_an_encoder_cannot_have_are_refused_by_name() {
         ),
         (
             "clusters.beam=3",
-            "clusters: are those of the clustered form; the adaptive one has its own under adaptive",
+            "--set: unknown setting `clusters.beam`...",
         ),
     ] {
         let few = ["--set", "adaptive.num_tails=0", "--set", setting, "-q"];

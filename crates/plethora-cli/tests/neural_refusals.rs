@@ -1,7 +1,7 @@
 //! Input that neural systems cannot use, which is refused in one message, and odd input that they
 //! can.
 
-#![cfg(all(unix, feature = "torch"))]
+#![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a failed set-up fails the test")]
 
 mod refusal;
@@ -71,7 +71,7 @@ fn word_vectors_that_do_not_fit_are_refused_and_the_model_stays() {
     for (file, message) in [
         (
             "narrow.txt",
-            "narrow.txt: has 5 numbers a word where 16 were expected; \
+            "narrow.txt: has 5 numbers per word where 16 were expected; \
              set vectors.width to its width",
         ),
         (

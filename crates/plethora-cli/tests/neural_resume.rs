@@ -1,7 +1,7 @@
-//! Neural training runs that are killed, stopped, or run out of room: they go on from their last
-//! checkpoint to the weights of a run that nothing disturbed.
+//! Neural training runs that are killed, stopped, or run out of room: they resume from their
+//! last checkpoint and end with the weights of an undisturbed run.
 
-#![cfg(all(unix, feature = "torch"))]
+#![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a failed set-up fails the test")]
 
 mod refusal;
@@ -68,7 +68,7 @@ fn checkpoint_of(desk: &Desk, model: &str) -> Option<(u64, i64, i64)> {
     Some((file.ino(), file.mtime(), file.mtime_nsec()))
 }
 
-/// Starts a run and waits until it has left something of its own to go on with.
+/// Starts a run and waits until it has left something of its own to resume from.
 fn start_to_checkpoint(desk: &Desk, args: &[&str], model: &str) -> Child {
     let earlier = checkpoint_of(desk, model);
     let mut child = start(desk, args);
@@ -84,12 +84,12 @@ fn start_to_checkpoint(desk: &Desk, args: &[&str], model: &str) -> Child {
     }
 }
 
-/// Goes on with a run, to its end.
+/// Resumes a run, to its end.
 fn resume(desk: &Desk, args: &[&str]) {
     let output = desk.run(&join(&[args, &["--resume"]]));
     let log = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{log}");
-    assert!(log.contains("going on from the last checkpoint"), "{log}");
+    assert!(log.contains("from the last checkpoint"), "{log}");
 }
 
 fn weights(model: &Path) -> Vec<Option<Vec<u8>>> {
@@ -107,7 +107,7 @@ fn random_time(limit: Duration) -> Duration {
     limit * u32::try_from(part).unwrap() / 1000
 }
 
-/// Kills a run three times; going on with it leads to the weights of an undisturbed one.
+/// Kills a run three times; resumed, it ends with the weights of an undisturbed one.
 fn kill_three_times(system: &str, more: &[&str]) {
     let desk = Desk::with_catalogue(400);
     let started = Instant::now();
@@ -146,8 +146,8 @@ fn a_clustered_run_killed_three_times_ends_with_the_weights_of_an_undisturbed_on
     kill_three_times("lightxml", &join(&[&CLUSTERED, &two, &FEWER]));
 }
 
-/// Stops a run; going on with it leads to the weights of an undisturbed one.
-fn stop_and_go_on(system: &str, more: &[&str]) {
+/// Stops a run; resumed, it ends with the weights of an undisturbed one.
+fn stop_and_resume(system: &str, more: &[&str]) {
     let desk = Desk::with_catalogue(400);
     let often = join(&[&OFTEN, more]);
     desk.succeed(&train_args(system, "whole", &often));
@@ -159,7 +159,7 @@ fn stop_and_go_on(system: &str, more: &[&str]) {
     assert_eq!(output.status.code(), Some(1), "{message}");
     let last = message.lines().last().unwrap();
     assert!(
-        last.contains("to go on from the last checkpoint: "),
+        last.contains("to resume from the last checkpoint: "),
         "{message}"
     );
     assert!(!desk.file("stopped").exists(), "no half model");
@@ -168,23 +168,23 @@ fn stop_and_go_on(system: &str, more: &[&str]) {
 }
 
 #[test]
-fn a_stopped_run_says_how_to_go_on_and_ends_with_the_same_weights() {
-    stop_and_go_on("attentionxml", &[]);
+fn a_stopped_run_says_how_to_resume_and_ends_with_the_same_weights() {
+    stop_and_resume("attentionxml", &[]);
 }
 
 #[test]
-fn clusterings_of_words_go_on_where_they_stopped() {
-    stop_and_go_on("lightattention", &["--set", "clusters.num_clusterings=2"]);
+fn clusterings_of_words_resume_where_they_stopped() {
+    stop_and_resume("lightattention", &["--set", "clusters.num_clusterings=2"]);
 }
 
 #[test]
-fn a_stopped_run_over_pieces_goes_on_to_the_same_weights() {
-    stop_and_go_on("lightxml", &FEWER);
+fn a_resumed_run_over_pieces_ends_with_the_same_weights() {
+    stop_and_resume("lightxml", &FEWER);
 }
 
 #[test]
-fn a_stopped_run_over_adaptive_clusters_goes_on_to_the_same_weights() {
-    stop_and_go_on("aplc-xlnet", &FEWER);
+fn a_resumed_run_over_adaptive_clusters_ends_with_the_same_weights() {
+    stop_and_resume("aplc-xlnet", &FEWER);
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn other_settings_and_damaged_checkpoints_are_told_and_cost_nothing() {
     let log = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{log}");
     assert!(
-        log.contains("starting anew; --resume would have gone on with the interrupted run"),
+        log.contains("starting anew; --resume would have resumed the interrupted run"),
         "{log}"
     );
 }
@@ -275,8 +275,9 @@ fn other_settings_and_damaged_checkpoints_are_told_and_cost_nothing() {
 /// More than any run here takes.
 const AMPLE_KIB: u64 = 1 << 15;
 
-/// Trains with ever more room until it is enough. Where a run has left a checkpoint, it goes on with
-/// ample room to the weights of the model `whole`. Returns how many did, and how many had none.
+/// Trains with ever more room until it is enough. Where a run has left a checkpoint, it resumes
+/// with ample room and ends with the weights of the model `whole`. Returns how many did, and how
+/// many had none.
 fn train_with_ever_more_room(disk: &mut dyn Disk, desk: &Desk) -> (usize, usize) {
     let often = ["--set", "train.checkpoint_minutes=0"];
     desk.succeed(&train_args("attentionxml", "whole", &often));
@@ -300,7 +301,7 @@ fn train_with_ever_more_room(disk: &mut dyn Disk, desk: &Desk) -> (usize, usize)
         if is_kept {
             assert!(told.contains("error: model.training/"), "{told}");
             assert!(
-                told.contains("; to go on from the last checkpoint: "),
+                told.contains("; to resume from the last checkpoint: "),
                 "{told}"
             );
             with += 1;

@@ -1,6 +1,6 @@
 //! `search` over neural systems, whose early rungs have fewer epochs.
 
-#![cfg(all(unix, feature = "torch"))]
+#![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a failed set-up fails the test")]
 
 mod support;

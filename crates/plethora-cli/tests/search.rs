@@ -1,4 +1,4 @@
-//! `search`: what it finds and what it leaves. How it goes on after a stop has a file of its own.
+//! `search`: what it finds and what it leaves. Resuming it has a file of its own.
 
 #![expect(clippy::unwrap_used, reason = "a failed set-up fails the test")]
 
@@ -232,7 +232,7 @@ fn equal_trials_are_trained_once() {
 }
 
 #[test]
-fn failed_trials_are_kept_and_the_search_goes_on() {
+fn failed_trials_are_kept_and_the_search_continues() {
     let desk = Desk::with_catalogue(300);
     let args = [
         "--range",
@@ -274,7 +274,7 @@ fn failed_trials_are_kept_and_the_search_goes_on() {
 }
 
 #[test]
-fn the_time_ends_a_search_and_more_of_it_goes_on() {
+fn the_time_ends_a_search_and_more_of_it_resumes_it() {
     let desk = Desk::with_catalogue(1200);
     let settings = [
         "--system",
@@ -326,7 +326,7 @@ fn a_trial_that_never_ends_is_stopped() {
     assert!(started.elapsed() < Duration::from_secs(30));
     assert_eq!(
         message,
-        "error: no trial was complete when the time was over; give more with --budget\n"
+        "error: no trial was complete when the time was over; give the search more\n"
     );
     assert_eq!(names(&desk, "found"), ["search.json", "trials.jsonl"]);
 }

@@ -1,4 +1,4 @@
-//! What is left of a search that was stopped, and how the next one goes on.
+//! What is left of a search that was stopped, and how the next one resumes it.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a failed set-up fails the test")]
@@ -83,7 +83,7 @@ fn wait_for(desk: &Desk, search: &str, num_trials: usize) {
 }
 
 #[test]
-fn a_stopped_search_goes_on_to_the_same_trials() {
+fn a_resumed_search_ends_with_the_same_trials() {
     let desk = Desk::with_catalogue(1000);
     let ranges = ["--range", "solver.cost=log:0.1..10", "-q"];
     let search = join(&[&["search"], &TRAIN_PART, &SLOW, &ranges]);
@@ -99,7 +99,7 @@ fn a_stopped_search_goes_on_to_the_same_trials() {
         if signal == "-INT" {
             assert_eq!(output.status.code(), Some(1), "{message}");
             let last = message.lines().last().unwrap();
-            let start = "error: interrupted; to go on with the search: ";
+            let start = "error: interrupted; to resume the search: ";
             assert!(
                 last.starts_with(start) && last.ends_with(" --resume"),
                 "{message}"

@@ -152,9 +152,11 @@ fn answers_are_those_of_predict() {
     assert_equal(&desk, MODEL, "texts.jsonl", 0.0);
 }
 
-#[cfg(feature = "torch")]
 #[test]
 fn answers_of_networks_are_those_of_predict() {
+    if !support::has_neural_systems() {
+        return;
+    }
     let desk = Desk::with_catalogue(150);
     let args = support::neural::train_args("attentionxml", "model", &[]);
     desk.succeed(&args);

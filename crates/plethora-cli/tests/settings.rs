@@ -144,12 +144,7 @@ fn mistakes_in_settings_name_the_key_and_what_was_expected() {
 #[test]
 fn what_init_writes_is_a_config_of_its_system() {
     let desk = desk();
-    let mut systems = vec!["wide-tree", "parabel", "bonsai", "one-vs-all"];
-    if cfg!(feature = "torch") {
-        systems.extend(["attentionxml", "attentionxml-plt", "xml-rnn", "xml-cnn"]);
-        systems.push("lightattention");
-    }
-    for system in systems {
+    for system in plethora::registry().systems().map(|spec| spec.name) {
         desk.succeed(&["init", "--system", system, "-o", "settings.toml", "--force"]);
         let args = join(&[&["train"], &TRAIN_PART, &DRY_RUN, &["-c", "settings.toml"]]);
         assert_eq!(config(&desk.succeed(&args))["system"], system);
@@ -189,9 +184,11 @@ fn devices_that_are_none_are_wrong_usage() {
     assert_eq!(output.status.code(), Some(2));
 }
 
-#[cfg(feature = "torch")]
 #[test]
 fn preset_file_variable_and_flag_win_in_this_order() {
+    if !support::has_neural_systems() {
+        return;
+    }
     let desk = desk();
     desk.write("settings.toml", "[train]\nbatch_size = 8\nepochs = 8\n");
     let neural = ["--system", "attentionxml", "--preset", "paper-large"];
@@ -210,9 +207,11 @@ fn preset_file_variable_and_flag_win_in_this_order() {
     assert_eq!(config["vectors"]["file"], "glove.txt");
 }
 
-#[cfg(feature = "torch")]
 #[test]
 fn unknown_presets_are_refused_with_a_suggestion() {
+    if !support::has_neural_systems() {
+        return;
+    }
     let desk = desk();
     for (system, preset, expected) in [
         (
@@ -229,9 +228,11 @@ fn unknown_presets_are_refused_with_a_suggestion() {
     }
 }
 
-#[cfg(not(feature = "torch"))]
 #[test]
 fn neural_systems_say_how_to_get_them() {
+    if support::has_neural_systems() {
+        return;
+    }
     let desk = desk();
     for system in ["attentionxml", "attentionxml-plt", "xml-rnn", "xml-cnn"] {
         let train = join(&[&["train"], &TRAIN_PART, &["-o", "model"]]);

@@ -77,7 +77,7 @@ function compareAll(rankings) {
 function askForKey(wasRefused) {
   const keyForm = byId("key-form");
   const key = byId("key");
-  byId("key-note").textContent = wasRefused ? "The server did not take this key." : "The key stays in this window.";
+  byId("key-note").textContent = wasRefused ? "The server did not accept this key." : "The key stays in this window.";
   keyForm.hidden = false;
   key.focus();
   return new Promise((resolve) => {

@@ -16,7 +16,7 @@ const BIAS = "(bias)";
 
 const MEANINGS = {
   contributions: "Blue words speak for the label, underlined orange ones against it.",
-  neighbours: "The bluer a word, the more it made training documents with the label alike.",
+  neighbours: "The bluer a word, the more it makes the text resemble training documents with the label.",
   attention: "The bluer a place, the more the label attends to it.",
 };
 
@@ -124,7 +124,7 @@ function moreButton(rest, item, list, noun) {
     list.append(...rest.slice(0, count).map(item));
     const next = moreButton(rest.slice(count), item, list, noun);
     button.replaceWith(...(next ? [next] : []));
-    // The button goes, so the keyboard needs another place to go on from.
+    // The button goes, so the keyboard needs another place to continue from.
     list.tabIndex = -1;
     (next || list).focus();
   });

@@ -3,19 +3,20 @@
 use std::sync::Arc;
 
 use plethora_core::LabelId;
+use plethora_system::Registry;
 
 use crate::api_key::ApiKey;
 use crate::feedback::FeedbackFile;
 use crate::metrics::Metrics;
 use crate::model::ServedModel;
 use crate::problem::Problem;
-use crate::registry::{Registry, Slot};
+use crate::served_models::{ServedModels, Slot};
 use crate::{Error, Limits, ModelSource, Result, ServeConfig};
 
 /// State of a server.
 #[derive(Debug)]
 pub(crate) struct App {
-    pub(crate) registry: Arc<Registry>,
+    pub(crate) models: Arc<ServedModels>,
     pub(crate) metrics: Metrics,
     pub(crate) limits: Limits,
     pub(crate) api_key: Option<ApiKey>,
@@ -27,7 +28,11 @@ pub(crate) type SharedApp = Arc<App>;
 
 impl App {
     /// Opens models and files.
-    pub(crate) fn open(config: &ServeConfig, sources: &[ModelSource]) -> Result<Self> {
+    pub(crate) fn open(
+        systems: &'static Registry,
+        config: &ServeConfig,
+        sources: &[ModelSource],
+    ) -> Result<Self> {
         config.validate()?;
         let metrics = Metrics::new();
         let feedback = match &config.feedback {
@@ -38,7 +43,7 @@ impl App {
             None => None,
         };
         Ok(Self {
-            registry: Arc::new(Registry::open(config, sources, &metrics)?),
+            models: Arc::new(ServedModels::open(systems, config, sources, &metrics)?),
             metrics,
             limits: config.limits,
             api_key: config.api_key.as_deref().map(ApiKey::new),
@@ -48,8 +53,8 @@ impl App {
 
     /// The place of a model.
     pub(crate) fn slot(&self, id: &str) -> Result<&Slot, Problem> {
-        self.registry.slot(id).ok_or_else(|| {
-            let ids: Vec<&str> = (self.registry.slots().iter())
+        self.models.slot(id).ok_or_else(|| {
+            let ids: Vec<&str> = (self.models.slots().iter())
                 .map(|slot| slot.id.as_str())
                 .collect();
             Problem::not_found(format!(

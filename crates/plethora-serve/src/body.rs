@@ -61,7 +61,7 @@ async fn read(request: Request, limits: &Limits) -> Result<Bytes, Problem> {
     match timeout(limits.read_timeout, body.collect()).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
-        Ok(Err(_)) => Err(Problem::unreadable("the body ended before its end").closing()),
+        Ok(Err(_)) => Err(Problem::unreadable("the body ended too early").closing()),
         Err(_) => Err(Problem::too_slow()),
     }
 }

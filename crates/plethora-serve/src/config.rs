@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use plethora_predict::Compute;
+use plethora_system::Compute;
 
 use crate::{Error, Result};
 
@@ -39,7 +39,7 @@ pub struct TlsFiles {
 /// Bounds that keep one client from taking everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of a request.
+    /// Most bytes per request.
     pub max_body_bytes: usize,
     /// Documents in a request.
     pub max_documents: usize,
@@ -51,7 +51,7 @@ pub struct Limits {
     pub max_queue_documents: usize,
     /// Documents that a model ranks together.
     pub max_batch_documents: usize,
-    /// Words that a model reads together.
+    /// Words per batch of a model.
     pub max_batch_tokens: usize,
     /// Longest time that a request waits for others to come into its batch.
     pub batch_wait: Duration,
@@ -120,7 +120,7 @@ impl ServeConfig {
             ("read_timeout", limits.read_timeout),
         ] {
             if time.is_zero() {
-                return Err(Error::config(key, "expected more than no time"));
+                return Err(Error::config(key, "expected a time above 0"));
             }
         }
         let is_blank = |key: &String| key.trim().is_empty();

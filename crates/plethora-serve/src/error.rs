@@ -4,6 +4,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use plethora_core::Message;
+
 /// Result with this crate's [`enum@Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -37,7 +39,7 @@ pub enum Error {
 
 impl Error {
     /// A setting that cannot work, named as on the command line.
-    pub(crate) fn config(key: &str, message: impl Into<String>) -> Self {
+    pub(crate) fn config(key: &str, message: impl Into<Message>) -> Self {
         Self::Core(plethora_core::Error::config(key, message))
     }
 

@@ -28,7 +28,7 @@ impl FeedbackFile {
 
     /// Appends a line, whole or not at all as far as other writers can see.
     pub(crate) fn append(&self, entry: &impl Serialize) -> Result<()> {
-        let mut line = serde_json::to_vec(entry).map_err(|error| Error::Data(error.to_string()))?;
+        let mut line = serde_json::to_vec(entry).map_err(|error| Error::data(error.to_string()))?;
         line.push(b'\n');
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.write_all(&line).map_err(Error::write(&self.path))

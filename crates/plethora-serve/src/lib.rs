@@ -1,7 +1,7 @@
 //! Serves trained models over HTTP: several models beside each other, requests batched for each,
 //! new versions taken up while the old one answers.
 //!
-//! Every answer comes from [`plethora_predict::Predictor`], so that it equals what the command line
+//! Every answer comes from [`plethora_system::Predictor`], so that it equals what the command line
 //! predicts.
 //!
 //! ```no_run
@@ -32,9 +32,9 @@ mod openapi;
 mod problem;
 mod queue;
 mod ranking;
-mod registry;
 mod reload;
 mod routes;
+mod served_models;
 mod server;
 mod timestamp;
 mod tls;

@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use plethora_core::artifact::{MANIFEST_FILE, ModelDetails};
 use plethora_core::corpus::LabelSpace;
 use plethora_core::{Error, Result};
-use plethora_predict::{Compute, Predictor};
+use plethora_system::{Compute, Registry};
 use sha2::{Digest, Sha256};
 
 use crate::label_index::LabelIndex;
@@ -34,21 +34,25 @@ pub(crate) struct ServedModel {
     index: OnceLock<LabelIndex>,
 }
 
+/// How versions of a model are opened.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Opening {
+    /// The systems that models may be of.
+    pub(crate) systems: &'static Registry,
+    /// Where and with which numbers they compute.
+    pub(crate) compute: Compute,
+    pub(crate) limits: QueueLimits,
+}
+
 impl ServedModel {
     /// Opens the model at `path` and starts its thread.
     ///
     /// # Errors
     /// [`Error::Model`] if it cannot be opened, takes no texts, or is replaced meanwhile.
-    pub(crate) fn open(
-        id: &str,
-        path: &Path,
-        compute: Compute,
-        limits: QueueLimits,
-        metrics: ModelMetrics,
-    ) -> Result<Self> {
+    pub(crate) fn open(id: &str, path: &Path, how: Opening, metrics: ModelMetrics) -> Result<Self> {
         let sha256 = manifest_sha256(path)?;
         let manifest = std::fs::metadata(path.join(MANIFEST_FILE));
-        let predictor = Predictor::open_on(path, compute)?;
+        let predictor = how.systems.open_on(path, how.compute)?;
         if manifest_sha256(path)? != sha256 {
             return Err(Error::model(path, "was replaced while it was opened"));
         }
@@ -56,7 +60,7 @@ impl ServedModel {
             let message = "was trained on features, and requests have texts: it cannot be served";
             return Err(Error::model(path, message));
         }
-        let queue = Arc::new(Queue::new(limits, metrics.clone()));
+        let queue = Arc::new(Queue::new(how.limits, metrics.clone()));
         let model = Self {
             details: predictor.details().clone(),
             labels: predictor.shared_labels(),

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use plethora_system::ScoreKind;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
@@ -9,9 +10,9 @@ use crate::Limits;
 use crate::filter::LabelFilter;
 use crate::model::ServedModel;
 use crate::problem::Problem;
-use crate::queue::{Arrival, Job, RankWork, Rankings, ScoreKind, WorkError, documents_of};
+use crate::queue::{Arrival, Job, RankWork, Rankings, WorkError, documents_of};
 
-/// Labels a document where a request does not say.
+/// Labels per document where a request does not say.
 pub(crate) const DEFAULT_TOP_K: usize = 10;
 
 /// Which labels of a ranking are wanted, and with which scores.

@@ -4,7 +4,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::registry::{Failure, Registry, Slot};
+use crate::served_models::{Failure, ServedModels, Slot};
 
 /// Longest time between two attempts to open the same folder.
 const MAX_PAUSE: Duration = Duration::from_secs(60);
@@ -17,13 +17,13 @@ pub(crate) struct Watcher {
 
 impl Watcher {
     /// Looks at every folder once an interval.
-    pub(crate) fn start(registry: Arc<Registry>, interval: Duration) -> std::io::Result<Self> {
+    pub(crate) fn start(models: Arc<ServedModels>, interval: Duration) -> std::io::Result<Self> {
         let (stop, stopped) = mpsc::channel::<()>();
         let thread = thread::Builder::new().name("reload".into());
         thread.spawn(move || {
             while stopped.recv_timeout(interval) == Err(mpsc::RecvTimeoutError::Timeout) {
-                for slot in registry.slots() {
-                    look_at(slot, &registry, interval);
+                for slot in models.slots() {
+                    look_at(slot, &models, interval);
                 }
             }
         })?;
@@ -31,7 +31,7 @@ impl Watcher {
     }
 }
 
-fn look_at(slot: &Slot, registry: &Registry, interval: Duration) {
+fn look_at(slot: &Slot, models: &ServedModels, interval: Duration) {
     let failure = slot.failure();
     let found = slot.newest_sha256();
     if let Ok(newest) = &found
@@ -48,8 +48,8 @@ fn look_at(slot: &Slot, registry: &Registry, interval: Duration) {
     {
         return;
     }
-    let outcome = found.and_then(|_| slot.reload(registry.metrics()));
-    registry.metrics().count_reload(&slot.id, outcome.is_ok());
+    let outcome = found.and_then(|_| slot.reload(models.metrics()));
+    models.metrics().count_reload(&slot.id, outcome.is_ok());
     match outcome {
         Ok(()) => {
             let sha256 = &slot.current().sha256;
@@ -61,7 +61,7 @@ fn look_at(slot: &Slot, registry: &Registry, interval: Duration) {
                 model = slot.id,
                 num_attempts,
                 %error,
-                "the new version cannot be opened, the old one goes on"
+                "the new version cannot be opened, the old one stays in use"
             );
             slot.set_failure(Some(Failure {
                 message: error.to_string(),

@@ -9,6 +9,7 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher as ConnectionWatcher};
 use hyper_util::service::TowerToHyperService;
+use plethora_system::Registry;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
@@ -35,12 +36,16 @@ pub struct Server {
 }
 
 impl Server {
-    /// Opens the models, then listens.
+    /// Opens the models, which are of these systems, then listens.
     ///
     /// # Errors
     /// If a model cannot be opened, a setting cannot work, or the address cannot be listened on.
-    pub fn start(config: &ServeConfig, models: &[ModelSource]) -> Result<Self> {
-        let app = Arc::new(App::open(config, models)?);
+    pub fn start(
+        systems: &'static Registry,
+        config: &ServeConfig,
+        models: &[ModelSource],
+    ) -> Result<Self> {
+        let app = Arc::new(App::open(systems, config, models)?);
         let acceptor = config.tls.as_ref().map(tls::acceptor).transpose()?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
@@ -58,7 +63,7 @@ impl Server {
         let watcher = if config.reload_interval.is_zero() {
             None
         } else {
-            let registry = Arc::clone(&app.registry);
+            let registry = Arc::clone(&app.models);
             let watcher = Watcher::start(registry, config.reload_interval);
             Some(watcher.map_err(Error::Threads)?)
         };

@@ -8,7 +8,7 @@ use std::thread;
 
 use plethora_core::ScoredLabel;
 use plethora_core::corpus::{Content, Document};
-use plethora_predict::{Predictor, RankOptions};
+use plethora_system::{Predictor, RankOptions};
 use serde_json::{Value, json};
 use support::training::{catalogue, train};
 use support::{config, limited, small_model, source, start, start_with, texts};
@@ -45,7 +45,7 @@ fn shown(predictor: &Predictor, ranking: &[ScoredLabel]) -> Value {
 
 #[test]
 fn an_answer_is_what_the_predictor_says() {
-    let predictor = Predictor::open(&small_model()).unwrap();
+    let predictor = support::systems().open(&small_model()).unwrap();
     let (_server, client) = start(&config());
     let texts = texts();
     let documents: Vec<Value> = vec![
@@ -75,7 +75,7 @@ fn many_clients_at_once_get_the_answers_of_each_alone() {
     let target = folder.path().join("parabel");
     let documents = catalogue(150);
     train("parabel", &documents, &target);
-    let predictor = Predictor::open(&target).unwrap();
+    let predictor = support::systems().open(&target).unwrap();
     // Small batches and a long wait, so that batches of every mixture come about.
     let config = limited(|limits| {
         limits.max_batch_documents = 7;
@@ -104,7 +104,7 @@ fn many_clients_at_once_get_the_answers_of_each_alone() {
 
 #[test]
 fn filters_come_before_the_number_of_labels() {
-    let predictor = Predictor::open(&small_model()).unwrap();
+    let predictor = support::systems().open(&small_model()).unwrap();
     let (_server, client) = start(&config());
     let text = &texts()[0];
     let all = ranked(&predictor, text, 60);
@@ -127,7 +127,7 @@ fn filters_come_before_the_number_of_labels() {
 
 #[test]
 fn thresholds_cut_and_nonsense_is_refused() {
-    let predictor = Predictor::open(&small_model()).unwrap();
+    let predictor = support::systems().open(&small_model()).unwrap();
     let (_server, client) = start(&config());
     let text = &texts()[0];
     let all = ranked(&predictor, text, 10);
@@ -175,7 +175,7 @@ fn thresholds_cut_and_nonsense_is_refused() {
 
 #[test]
 fn explanations_are_those_of_the_predictor() {
-    let predictor = Predictor::open(&small_model()).unwrap();
+    let predictor = support::systems().open(&small_model()).unwrap();
     let (_server, client) = start(&config());
     let text = format!("Ünïcödé {}", texts()[0]);
     let path = "/v1/models/small/explain";

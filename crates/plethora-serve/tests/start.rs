@@ -103,7 +103,11 @@ fn connections_can_be_encrypted() {
 fn what_cannot_work_is_said_before_listening() {
     let desk = tempfile::tempdir().unwrap();
     let small = source("small", &small_model());
-    let message = |config, models: &[_]| Server::start(&config, models).unwrap_err().to_string();
+    let message = |config, models: &[_]| {
+        Server::start(support::systems(), &config, models)
+            .unwrap_err()
+            .to_string()
+    };
     let missing = source("m", &desk.path().join("missing"));
     assert!(message(config(), &[missing]).contains("missing"));
     let twice = message(config(), &[small.clone(), small.clone()]);

@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use plethora_core::corpus::{CorpusReader, Filter, read_vocabulary};
+use plethora_core::corpus::Filter;
+use plethora_jobs::check::CheckJob;
 
-use crate::corpus_check::{CheckReport, CorpusProfile};
 use crate::data_args::{DataArgs, check_stdin};
 use crate::results;
 use crate::session::Session;
+use crate::training::Corpus;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -53,23 +54,20 @@ impl CheckArgs {
         if let Some(against) = &self.against {
             check_stdin(&[&self.data, against])?;
         }
-        let vocabulary = self
-            .vocabulary
-            .as_deref()
-            .map(read_vocabulary)
-            .transpose()?;
-        let profile = CorpusProfile::read(self.input.open(&self.data)?, None, session)?;
-        let against = match &self.against {
-            Some(path) => {
-                let options = self
-                    .input
-                    .to_second_options(&self.against_where, self.against_labels_file.as_deref());
-                let reader = CorpusReader::open(path, &options)?;
-                Some(CorpusProfile::read(reader, Some(&profile), session)?)
-            }
-            None => None,
+        let against = self.against.clone().map(|path| {
+            let labels_file = self.against_labels_file.as_deref();
+            let options = self
+                .input
+                .to_second_options(&self.against_where, labels_file);
+            Corpus::of_file(path, options)
+        });
+        let job = CheckJob {
+            registry: crate::registry(),
+            data: Corpus::of_file(self.data.clone(), self.input.to_options()),
+            against,
+            vocabulary: self.vocabulary.clone(),
         };
-        let report = CheckReport::new(&profile, against.as_ref(), vocabulary.as_deref());
+        let report = job.run(session)?;
         if self.json {
             results::print_json(&report)?;
         } else {

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use plethora_core::Error;
+
 use crate::data_args::{DataArgs, tell_warnings, warn_of_lost_fields};
-use crate::failure::UsageError;
 use crate::interrupt;
 use crate::output_args::{OutputArgs, Target, about_output, format_of_suffix};
 use crate::session::Session;
@@ -27,7 +28,7 @@ pub(crate) struct ConvertArgs {
     /// File to write, compressed as its suffix says (.gz, .xz, .zst); - is standard output
     output_path: PathBuf,
 
-    /// Second file of formats that keep labels apart
+    /// Second file of formats that keep labels in a file of their own
     #[arg(long, visible_alias = "out-labels", value_name = "FILE")]
     out_labels_file: Option<PathBuf>,
 
@@ -45,7 +46,7 @@ impl ConvertArgs {
         let format = named
             .or_else(|| format_of_suffix(&self.output_path))
             .ok_or_else(|| {
-                UsageError::new(format!(
+                Error::usage(format!(
                     "{}: the suffix does not tell the format; choose it with --out-format",
                     self.output_path.display()
                 ))
@@ -69,7 +70,7 @@ impl ConvertArgs {
             num_documents += 1;
         }
         writer.finish()?;
-        tell_warnings(&reader);
+        tell_warnings(&reader, session.progress());
         warn_of_lost_fields(&reader);
         session.progress().finish(&format!(
             "{num_documents} documents from {} to {format}",

@@ -3,20 +3,21 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use plethora_core::artifact::OutputFolder;
-use plethora_core::corpus::{CorpusReader, Output};
+use plethora_core::corpus::Output;
 use plethora_core::metrics::{BootstrapConfig, EvaluationConfig};
 use plethora_core::{Error, Result};
-use plethora_predict::Predictor;
+use plethora_jobs::ModelOpening;
+use plethora_jobs::report::{MeasuredForReport, ReportRun};
+use plethora_system::Predictor;
 
 use crate::bounds;
 use crate::data_args::DataArgs;
 use crate::device_args::DeviceArgs;
 use crate::evaluation::{EvaluationRun, MeasuredModel};
-use crate::failure::UsageError;
-use crate::report::{MeasuredForReport, REPORT_FILE, ReportRun};
+use crate::report::to_screen;
 use crate::score_args::ScoreArgs;
 use crate::session::Session;
+use crate::training::Corpus;
 use crate::{interrupt, metrics_table, results};
 
 const EXAMPLES: &str = "\
@@ -24,7 +25,7 @@ Examples:
   plethora eval model test.jsonl
   plethora eval model books.jsonl --where split=test -k 1,3,5,10 --per-label labels.tsv
   plethora eval model amazon-test.txt --a 0.6 --b 2.6 --json
-  plethora eval parabel bonsai lightxml test.jsonl --report report
+  plethora eval parabel bonsai network test.jsonl --report report
 
 --report compares one or several models on the same documents and writes report.html, report.md and
 report.json: intervals, differences, where models fail, and what papers report on the same data.";
@@ -67,11 +68,11 @@ pub(crate) struct EvalArgs {
     #[arg(long, value_name = "B", default_value_t = EvaluationConfig::default().b)]
     b: f64,
 
-    /// Labels to rank a document; at least the largest K. If not given: 20, and 100 with --report
+    /// Labels to rank per document; at least the largest K. If not given: 20, and 100 with --report
     #[arg(long, value_name = "N", value_parser = bounds::at_least_one())]
     depth: Option<usize>,
 
-    /// Tree nodes kept a level, if not those the model was trained with
+    /// Tree nodes kept per level, if not those the model was trained with
     #[arg(short, long, value_name = "N", value_parser = bounds::at_least_one())]
     beam: Option<usize>,
 
@@ -87,7 +88,7 @@ pub(crate) struct EvalArgs {
     #[arg(long, value_name = "FOLDER")]
     report: Option<PathBuf>,
 
-    /// Draws of documents for the intervals of a report
+    /// Bootstrap draws for the intervals of a report
     #[arg(long, value_name = "N", requires = "report")]
     #[arg(default_value_t = BootstrapConfig::default().resamples)]
     resamples: usize,
@@ -142,41 +143,40 @@ impl EvalArgs {
             return self.report(run, inputs, folder, files, session);
         }
         let predictor = self.scores.open(&inputs.models[0], self.device)?;
-        let options = self.input.to_options_for(predictor.details());
-        let reader = CorpusReader::open(inputs.data, &options)?;
+        let reader = self.corpus(inputs).open_for(predictor.details())?;
         let measured = run.run(&predictor, reader, inputs.data, session)?;
         self.write_files(files, &measured, &predictor)?;
         self.print(&measured)
     }
 
     /// What the paths are.
-    fn inputs(&self) -> Result<Inputs<'_>, UsageError> {
+    fn inputs(&self) -> Result<Inputs<'_>, Error> {
         match self.paths.split_last() {
             Some((data, models)) if !models.is_empty() => Ok(Inputs { models, data }),
-            _ => Err(UsageError::new(
+            _ => Err(Error::usage(
                 "one path is not enough; name a model and then a corpus with true labels",
             )),
         }
     }
 
     /// Several models make a report, and the other outputs are of one model.
-    fn check_models(&self, inputs: Inputs<'_>) -> Result<(), UsageError> {
+    fn check_models(&self, inputs: Inputs<'_>) -> Result<(), Error> {
         if inputs.models.len() < 2 {
             return Ok(());
         }
         if self.report.is_none() {
-            return Err(UsageError::new(
+            return Err(Error::usage(
                 "several models are compared in a report; --report FOLDER says where to write it",
             ));
         }
         if self.output.is_some() || self.per_label.is_some() {
-            return Err(UsageError::new(
+            return Err(Error::usage(
                 "--output and --per-label are of one model; a report of several has all metrics in \
                  report.json",
             ));
         }
         if inputs.data.as_os_str() == "-" {
-            return Err(UsageError::new(
+            return Err(Error::usage(
                 "standard input can be read once, and each model reads the documents; name a file",
             ));
         }
@@ -191,25 +191,22 @@ impl EvalArgs {
         files: Files,
         session: &Session,
     ) -> anyhow::Result<()> {
-        let folder = OutputFolder::create(target, self.force, REPORT_FILE)?;
         let run = ReportRun {
-            models: inputs.models,
-            data: inputs.data,
+            models: inputs.models.to_vec(),
+            opening: ModelOpening {
+                registry: crate::registry(),
+                compute: self.device.compute(),
+                scores: self.scores.scores.into(),
+            },
+            data: self.corpus(inputs),
             evaluation,
             bootstrap: BootstrapConfig {
                 resamples: self.resamples,
                 seed: self.seed,
                 ..BootstrapConfig::default()
             },
-            device: self.device,
-            scores: self.scores,
-            input: &self.input,
         };
-        let (report, latest) = run.run(session)?;
-        report.write(folder)?;
-        for warning in report.warnings() {
-            tracing::warn!("{warning}");
-        }
+        let (report, latest) = run.write(target, self.force, session)?;
         match (latest, inputs.models.len()) {
             (
                 Some(MeasuredForReport {
@@ -222,13 +219,17 @@ impl EvalArgs {
                 self.print(&measured)?;
             }
             _ if self.json => results::print_json(&report)?,
-            _ => results::print(&report.to_screen())?,
+            _ => results::print(&to_screen(&report))?,
         }
         if !self.json {
             let page = target.join("report.html");
             results::print(&format!("report      {}\n", page.display()))?;
         }
         Ok(())
+    }
+
+    fn corpus(&self, inputs: Inputs<'_>) -> Corpus {
+        Corpus::of_file(inputs.data.to_owned(), self.input.to_options())
     }
 
     fn write_files(

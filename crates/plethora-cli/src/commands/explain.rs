@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use plethora_core::corpus::{Content, Document, Output};
 use plethora_core::{Error, LabelId};
-use plethora_predict::{Predictor, RankOptions};
+use plethora_system::{Predictor, RankOptions, UnclearLabel, find_label};
 
 use crate::device_args::DeviceArgs;
-use crate::explanation::{ExplanationReport, TextStyle, find_label};
-use crate::failure::UsageError;
+use crate::explanation::{ExplanationReport, TextStyle, to_text};
 use crate::{bounds, results};
 
 const EXAMPLES: &str = "\
@@ -93,8 +92,8 @@ impl ExplainArgs {
         let model = self.model.display().to_string();
         let report = ExplanationReport::new(&predictor, model, &text, &labels)?;
         let rendered = match self.format() {
-            ExplanationFormat::Terminal => report.to_text(self.style()),
-            ExplanationFormat::Json => report.to_json()?,
+            ExplanationFormat::Terminal => to_text(&report, self.style()),
+            ExplanationFormat::Json => serde_json::to_string_pretty(&report)? + "\n",
             ExplanationFormat::Html => report.to_html(),
         };
         match &self.output {
@@ -108,12 +107,12 @@ impl ExplainArgs {
         Ok(())
     }
 
-    fn check_output(&self) -> Result<(), UsageError> {
+    fn check_output(&self) -> Result<(), Error> {
         let (Some(input), Some(output)) = (&self.file, &self.output) else {
             return Ok(());
         };
         match (input.canonicalize(), output.canonicalize()) {
-            (Ok(input), Ok(existing)) if input == existing => Err(UsageError::new(format!(
+            (Ok(input), Ok(existing)) if input == existing => Err(Error::usage(format!(
                 "{}: this is the input; choose another name for the output",
                 output.display()
             ))),
@@ -126,7 +125,7 @@ impl ExplainArgs {
             (Some(text), _) if text == STDIN => Ok(read_stdin()?),
             (None, Some(path)) if path.as_os_str() == STDIN => Ok(read_stdin()?),
             (Some(text), _) if text.trim().is_empty() => {
-                Err(UsageError::new("the text is empty").into())
+                Err(Error::usage("the text is empty").into())
             }
             (Some(text), _) => {
                 if Path::new(text).is_file() {
@@ -138,7 +137,7 @@ impl ExplainArgs {
                 let bytes = std::fs::read(path).map_err(Error::read(path))?;
                 Ok(as_text(bytes, path)?)
             }
-            (None, None) => Err(UsageError::new(
+            (None, None) => Err(Error::usage(
                 "there is no text: give it as an argument, as --file FILE, or as - for standard input",
             )
             .into()),
@@ -163,7 +162,7 @@ impl ExplainArgs {
         }
         let mut chosen = Vec::new();
         for wanted in &self.labels {
-            let label = find_label(predictor.labels(), wanted)?;
+            let label = find_label(predictor.labels(), wanted).map_err(|label| unclear(&label))?;
             if !chosen.contains(&label) {
                 chosen.push(label);
             }
@@ -186,6 +185,16 @@ impl ExplainArgs {
             Some(_) => TextStyle::Plain,
         }
     }
+}
+
+fn unclear(label: &UnclearLabel) -> Error {
+    let hint = match label {
+        UnclearLabel::Unknown { guess: None, .. } => {
+            "; labels.jsonl in the model folder has all there are"
+        }
+        _ => "",
+    };
+    Error::usage(format!("--label: {label}{hint}"))
 }
 
 fn read_stdin() -> plethora_core::Result<String> {

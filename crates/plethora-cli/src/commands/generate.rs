@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use plethora_core::Error;
-use plethora_core::corpus::catalogue::{Catalogue, CatalogueConfig};
+use plethora_catalogue::{Catalogue, CatalogueConfig};
+use plethora_core::{Argument, Error};
 
 use crate::catalogue_files::{write_documents, write_labels};
 use crate::interrupt;
@@ -20,6 +20,13 @@ Examples:
 /// Names of the files in a folder.
 pub(crate) const DOCUMENTS_FILE: &str = "documents.jsonl";
 pub(crate) const LABELS_FILE: &str = "labels.jsonl";
+
+/// Settings of a catalogue, and the options they come from.
+const OPTIONS: [(&str, Argument); 3] = [
+    ("num_labels", Argument::new("labels")),
+    ("num_documents", Argument::new("documents")),
+    ("noise_percent", Argument::new("noise")),
+];
 
 /// Make up a library catalogue to try things on: titles, abstracts and subject headings
 #[derive(Debug, Args)]
@@ -56,13 +63,10 @@ pub(crate) fn name_option(error: Error) -> Error {
     let Error::Config { key, message } = error else {
         return error;
     };
-    let key = match key.as_str() {
-        "num_labels" => "--labels".into(),
-        "num_documents" => "--documents".into(),
-        "noise_percent" => "--noise".into(),
-        _ => key,
-    };
-    Error::Config { key, message }
+    match OPTIONS.iter().find(|(setting, _)| key == **setting) {
+        Some((_, option)) => Error::config(*option, message),
+        None => Error::Config { key, message },
+    }
 }
 
 impl GenerateArgs {

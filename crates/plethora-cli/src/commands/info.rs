@@ -4,16 +4,15 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use plethora_core::artifact::{ModelDetails, ModelReader};
+use plethora_core::artifact::{CONFIG_FILE, METRICS_FILE, ModelDetails, ModelReader};
 use plethora_core::calibration::Calibration;
 use plethora_core::grouped;
-use plethora_linear::{CONFIG_FILE, METRICS_FILE};
-use plethora_predict::{ENSEMBLE, EnsembleConfig, MemberFolder, NEURAL_SYSTEMS};
+use plethora_system::{ENSEMBLE, EnsembleConfig, MemberFolder};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::figures::{bytes, percent};
-use crate::{calibration_report, results};
+use crate::{calibration_report, registry, results};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -106,7 +105,7 @@ impl InfoArgs {
             path: self.model.clone(),
             format_version: manifest.format_version,
             program_version: manifest.program_version.clone(),
-            num_parameters: num_parameters(&folder, &details)?,
+            num_parameters: registry().num_parameters(&folder)?,
             members: members(&folder)?,
             calibration: Calibration::of(&folder, details.num_labels as usize)?,
             details,
@@ -135,13 +134,12 @@ impl ModelInfo {
             return format!("members     {}, all take {taken}\n", self.members.len());
         }
         let count = grouped(details.num_features);
-        if NEURAL_SYSTEMS.contains(&details.system.as_str()) {
-            let parameters = self.num_parameters.map(grouped);
+        if let Some(parameters) = self.num_parameters {
             return format!(
                 "words       {count}\n\
                  parameters  {}\n\
                  devices     cpu and cuda from the same folder, wherever it was trained\n",
-                parameters.as_deref().unwrap_or("not counted")
+                grouped(parameters)
             );
         }
         let origin = if details.takes_text {
@@ -238,7 +236,7 @@ fn members(folder: &ModelReader) -> plethora_core::Result<Vec<MemberInfo>> {
         .map(|member| {
             let files = member.folder.manifest().files.values();
             Ok(MemberInfo {
-                num_parameters: num_parameters(&member.folder, &member.details)?,
+                num_parameters: registry().num_parameters(&member.folder)?,
                 size: files.map(|file| file.size).sum(),
                 name: member.name,
                 weight: member.weight,
@@ -246,33 +244,6 @@ fn members(folder: &ModelReader) -> plethora_core::Result<Vec<MemberInfo>> {
             })
         })
         .collect()
-}
-
-/// Opens a neural model to count its weights; a program without neural systems cannot.
-#[cfg(feature = "torch")]
-fn num_parameters(
-    folder: &ModelReader,
-    details: &ModelDetails,
-) -> plethora_core::Result<Option<u64>> {
-    if plethora_neural::recipe(&details.system).is_none() {
-        return Ok(None);
-    }
-    let config = folder.read_json(CONFIG_FILE)?;
-    let num_labels = details.num_labels as usize;
-    let model = plethora_neural::NeuralModel::open(
-        folder,
-        config,
-        num_labels,
-        plethora_neural::Device::Cpu,
-        plethora_neural::train::Precision::F32,
-    )?;
-    Ok(Some(model.num_parameters()))
-}
-
-#[cfg(not(feature = "torch"))]
-#[expect(clippy::unnecessary_wraps, reason = "the same as with neural systems")]
-fn num_parameters(_: &ModelReader, _: &ModelDetails) -> plethora_core::Result<Option<u64>> {
-    Ok(None)
 }
 
 /// Settings by their dotted keys, as `--set` takes them.

@@ -5,20 +5,22 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use plethora_core::corpus::Output;
 
-use crate::failure::UsageError;
-use crate::settings::{DEFAULT_SYSTEM, recipe, systems};
+use plethora_core::Error;
+
+use crate::registry;
+use crate::settings::systems;
 
 const EXAMPLES: &str = "\
 Examples:
   plethora init -o settings.toml
-  plethora init --system bonsai > bonsai.toml
+  plethora init --system NAME > settings.toml
   plethora train books.jsonl -o model --config settings.toml";
 
 /// Write a commented file with all settings of a system
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct InitArgs {
-    #[arg(long, value_name = "NAME", default_value = DEFAULT_SYSTEM, hide_default_value = true)]
+    #[arg(long, value_name = "NAME", default_value = registry().default_system().name, hide_default_value = true)]
     #[arg(help = format!("System: {}", systems()))]
     system: String,
 
@@ -34,9 +36,10 @@ pub(crate) struct InitArgs {
 impl InitArgs {
     /// Writes the recipe.
     pub(crate) fn run(&self) -> anyhow::Result<()> {
-        let text = recipe(&self.system)
-            .map_err(|message| UsageError::new(format!("--system: {message}")))?;
-        write_text(&self.output, text, self.force)?;
+        let (_, spec) = registry()
+            .find(&self.system)
+            .map_err(|message| Error::usage(format!("--system: {message}")))?;
+        write_text(&self.output, spec.recipe, self.force)?;
         Ok(())
     }
 }

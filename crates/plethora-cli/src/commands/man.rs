@@ -15,7 +15,7 @@ Examples:
   plethora man | man -l -
   plethora man -o ~/.local/share/man/man1";
 
-/// Write the manual: one page to standard output, or one page a verb to a folder
+/// Write the manual: one page to standard output, or one page per verb to a folder
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ManArgs {

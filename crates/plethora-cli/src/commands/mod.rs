@@ -1,4 +1,4 @@
-//! One file a verb: its arguments, and what it does with them.
+//! One file per verb: its arguments, and what it does with them.
 
 pub(crate) mod calibrate;
 pub(crate) mod check;

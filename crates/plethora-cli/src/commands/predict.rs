@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use plethora_core::ScoredLabel;
 use plethora_core::corpus::{CorpusReader, Output, ReadOptions};
-use plethora_predict::RankOptions;
+use plethora_system::RankOptions;
 
 use crate::bounds;
 use crate::data_args::{DataArgs, in_file, tell_warnings};
@@ -34,11 +34,11 @@ pub(crate) struct PredictArgs {
     /// Model folder
     model: PathBuf,
 
-    /// Documents, of any format or one text a line; - is standard input. A table of one column, or
-    /// with blanks in its header, needs --format or --text-field to be told from texts
+    /// Documents, of any format or one text per line; - is standard input. A table of one column,
+    /// or with blanks in its header, needs --format or --text-field to be told from texts
     data: PathBuf,
 
-    /// Labels a document
+    /// Labels per document
     #[arg(short = 'k', long = "top-k", visible_alias = "limit", value_name = "K")]
     #[arg(value_parser = bounds::at_least_one(), default_value_t = 10)]
     top_k: usize,
@@ -50,7 +50,7 @@ pub(crate) struct PredictArgs {
     #[command(flatten)]
     scores: ScoreArgs,
 
-    /// Tree nodes kept a level, if not those the model was trained with
+    /// Tree nodes kept per level, if not those the model was trained with
     #[arg(short, long, value_name = "N", value_parser = bounds::at_least_one())]
     beam: Option<usize>,
 
@@ -108,7 +108,7 @@ impl PredictArgs {
             Ok(())
         })
         .map_err(|error| in_file(error, &self.data))?;
-        tell_warnings(&reader);
+        tell_warnings(&reader, session.progress());
         writer.finish()?;
         session
             .progress()

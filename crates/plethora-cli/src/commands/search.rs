@@ -5,20 +5,22 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use plethora_core::Error;
+use plethora_jobs::search::{
+    DEFAULT_METRIC, Documents, Existing, Method, MetricChoice, SearchFolder, SearchJob,
+    SearchSpace, parse_budget, parse_range,
+};
+use plethora_system::settings::{Assignment, read_config};
 use serde_json::{Value, json};
 
 use crate::bounds;
 use crate::data_args::DataArgs;
 use crate::device_args::DeviceArgs;
-use crate::failure::UsageError;
 use crate::piece_cache_args::PieceCacheArgs;
-use crate::search::{
-    DEFAULT_METRIC, Documents, Existing, Method, MetricChoice, SearchFolder, SearchJob,
-    SearchSpace, TrainCommand, parse_budget,
-};
 use crate::session::Session;
 use crate::settings::SettingsArgs;
+use crate::train_command::TrainCommand;
 use crate::training::{Corpus, TrainingJob};
 use crate::validation_args::ValidationArgs;
 use crate::{interrupt, results, shell};
@@ -28,7 +30,7 @@ Examples:
   plethora search books.jsonl -o search --budget 30m
   plethora search books.jsonl -o search --budget 2h --where split=train --system parabel \\
       --metric PSP@5 --range solver.cost=log:0.1..10 --range num_trees=1,3,5
-  plethora search books.jsonl -o search --budget 8h --system attentionxml --device cuda
+  plethora search books.jsonl -o search --budget 8h --system NAME --device cuda
   plethora search books.jsonl -o search --budget 1h --resume     after Ctrl-C, or for more time
   plethora train books.jsonl -o model --config search/best.toml
 
@@ -62,18 +64,18 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "TIME", value_parser = parse_budget)]
     budget: Duration,
 
-    /// Trials at most
+    /// Most trials to run
     #[arg(long, value_name = "N", default_value_t = DEFAULT_TRIALS)]
     #[arg(value_parser = bounds::at_least_one())]
     trials: usize,
 
     /// random: all trials are trained in full; halving: all are trained a little (on few documents,
     /// neural systems for few epochs), the best third three times as much, and so on
-    #[arg(long, value_enum, value_name = "METHOD", default_value_t = Method::Halving)]
-    #[arg(hide_possible_values = true)]
+    #[arg(long, value_name = "METHOD", default_value = Method::Halving.as_str())]
+    #[arg(value_parser = method(), hide_possible_values = true)]
     method: Method,
 
-    /// Metric to make large, as eval shows it
+    /// Metric to maximise, named as eval shows it
     #[arg(long, value_name = "METRIC", default_value = DEFAULT_METRIC)]
     metric: MetricChoice,
 
@@ -105,7 +107,7 @@ pub(crate) struct SearchArgs {
     #[arg(long)]
     force: bool,
 
-    /// Go on with a search of the same data and arguments; another --budget counts from its
+    /// Resume a search of the same data and arguments; another --budget counts from its
     /// beginning
     #[arg(long, conflicts_with = "force")]
     resume: bool,
@@ -153,7 +155,7 @@ impl SearchArgs {
         }
         .line(report.best_settings());
         if self.json {
-            results::print_json(&report.to_json(&command))?;
+            results::print_json(&report.to_json(Some(&command)))?;
         } else {
             results::print(&report.render(&command))?;
         }
@@ -163,11 +165,10 @@ impl SearchArgs {
     fn job(&self) -> anyhow::Result<SearchJob> {
         if self.data.as_os_str() == "-" {
             let message = "DATA: a search reads the documents many times; name a file instead of -";
-            return Err(UsageError::new(message).into());
+            return Err(Error::usage(message).into());
         }
-        let mut config = self.settings.resolve()?;
-        config.set_precision(self.device.dtype);
-        let space = SearchSpace::new(config.clone(), self.ranges.as_ref(), &self.range)?;
+        let settings = self.settings.resolve(self.device.dtype)?;
+        let space = SearchSpace::new(settings.clone(), self.asked_ranges()?)?;
         let data = Corpus::of_file(self.data.clone(), self.input.to_options());
         let valid = self.validation.corpus(&data, &self.input)?;
         if valid
@@ -175,22 +176,22 @@ impl SearchArgs {
             .is_some_and(|valid| valid.path.as_os_str() == "-")
         {
             let message = "--valid: every trial reads the documents; name a file instead of -";
-            return Err(UsageError::new(message).into());
+            return Err(Error::usage(message).into());
         }
-        let documents =
-            Documents::new(data.clone(), valid.clone(), config.seed(), self.valid_share);
+        let documents = Documents::new(
+            data.clone(),
+            valid.clone(),
+            settings.seed(),
+            self.valid_share,
+        );
         Ok(SearchJob {
+            effort: settings.config()?.effort(),
             training: TrainingJob {
                 valid,
-                data,
                 vocabulary: self.vocabulary.clone(),
-                output: self.output.clone(),
-                config,
                 device: self.device.device,
                 piece_cache: self.pieces.folder(),
-                epoch_share: 1.0,
-                replaces: false,
-                resumes: false,
+                ..TrainingJob::new(data, settings, &self.output)
             },
             documents,
             space,
@@ -208,6 +209,24 @@ impl SearchArgs {
         })
     }
 
+    /// The ranges of a file and, on top of it, those of `--range`.
+    fn asked_ranges(&self) -> Result<Vec<Assignment>, Error> {
+        let mut ranges = match &self.ranges {
+            Some(path) => read_config(path)?,
+            None => Vec::new(),
+        };
+        for text in &self.range {
+            ranges.push(parse_range(text, "--range")?);
+        }
+        match &self.ranges {
+            Some(path) if ranges.is_empty() => Err(Error::usage(format!(
+                "{}: there is no range to search",
+                path.display()
+            ))),
+            _ => Ok(ranges),
+        }
+    }
+
     /// What trials are measured on; the documents themselves are compared apart from it.
     fn validation_kind(&self) -> Value {
         match &self.validation.valid {
@@ -216,20 +235,19 @@ impl SearchArgs {
         }
     }
 
-    /// Says how to go on with what is finished.
-    fn explain_resume(&self, error: anyhow::Error) -> anyhow::Error {
-        let is_stopped = matches!(
-            error.downcast_ref::<Error>(),
-            Some(Error::Interrupted | Error::Write { .. })
-        );
-        if !is_stopped || !SearchFolder::is_at(&self.output) {
-            return error;
-        }
-        let hint = format!(
-            "{error}; to go on with the search: {}",
-            shell::resuming_command()
-        );
-        error.context(hint)
+    /// Says how to resume what is finished.
+    fn explain_resume(&self, error: Error) -> anyhow::Error {
+        let hint = match &error {
+            Error::Exists { path } => {
+                format!("{}: --resume continues the search there", path.display())
+            }
+            Error::Interrupted | Error::Write { .. } if SearchFolder::is_at(&self.output) => {
+                let command = shell::resuming_command();
+                format!("{error}; to resume the search: {command}")
+            }
+            _ => return error.into(),
+        };
+        anyhow::Error::from(error).context(hint)
     }
 
     fn show(&self, space: &SearchSpace) -> anyhow::Result<()> {
@@ -248,6 +266,16 @@ impl SearchArgs {
         results::print(&text)?;
         Ok(())
     }
+}
+
+/// The methods by their names.
+fn method() -> impl TypedValueParser<Value = Method> {
+    let names = Method::ALL.map(Method::as_str);
+    PossibleValuesParser::new(names).map(|name| {
+        let mut all = Method::ALL.into_iter();
+        all.find(|method| method.as_str() == name)
+            .unwrap_or(Method::Halving)
+    })
 }
 
 fn parse_share(text: &str) -> Result<f64, String> {

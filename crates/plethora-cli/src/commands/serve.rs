@@ -9,9 +9,11 @@ use anyhow::Context;
 use clap::Args;
 use plethora_serve::{Limits, ModelSource, ServeConfig, Server, TlsFiles};
 
+use plethora_core::Error;
+
 use crate::device_args::DeviceArgs;
-use crate::failure::{self, UsageError};
-use crate::{bounds, results};
+use crate::failure;
+use crate::{bounds, registry, results};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -21,8 +23,8 @@ Examples:
 
   curl localhost:8080/v1/models/model/predict --json '{\"documents\": [\"Tides and harbours\"], \"top_k\": 5}'
 
-The page is at /, the interface is described at /docs/. A model folder that is replaced is taken up
-without a pause; one that is damaged is not, and the old one goes on. SIGTERM and Ctrl-C let requests
+The page is at /, the interface is described at /docs/. A model folder that is replaced is reloaded
+without a pause; a damaged one is not, and the old one stays in use. SIGTERM and Ctrl-C let requests
 finish. Logs are on standard error and never hold texts.";
 
 /// Exit status after a second request to stop, when requests are cut off.
@@ -61,7 +63,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "FILE")]
     feedback: Option<PathBuf>,
 
-    /// Seconds between two looks for new versions of the models; 0 never looks
+    /// Seconds between two checks for new versions of the models; 0 never checks
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "1")]
     reload: Duration,
 
@@ -76,39 +78,39 @@ pub(crate) struct ServeArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits")]
 struct LimitArgs {
-    /// Bytes of a request; 413 beyond
+    /// Most bytes per request; 413 beyond
     #[arg(long, value_name = "BYTES", value_parser = bounds::at_least_one(), default_value_t = Limits::default().max_body_bytes)]
     max_body: usize,
 
-    /// Documents of a request; 413 beyond
+    /// Most documents per request; 413 beyond
     #[arg(long, value_name = "N", value_parser = bounds::at_least_one(), default_value_t = Limits::default().max_documents)]
     max_documents: usize,
 
-    /// Labels of a document; 422 beyond
+    /// Most labels per document; 422 beyond
     #[arg(long, value_name = "N", value_parser = bounds::at_least_one(), default_value_t = Limits::default().max_top_k)]
     max_top_k: usize,
 
-    /// Labels that are ranked where a request allows or denies some, before they are taken out
+    /// Labels to rank where a request allows or denies some, before these are filtered
     #[arg(long, value_name = "N", value_parser = bounds::at_least_one(), default_value_t = Limits::default().filter_depth)]
     filter_depth: usize,
 
-    /// Documents that wait for a model; 429 beyond
+    /// Most documents that wait for a model; 429 beyond
     #[arg(long, value_name = "N", value_parser = bounds::at_least_one(), default_value_t = Limits::default().max_queue_documents)]
     max_queue: usize,
 
-    /// Documents that a model ranks together
+    /// Most documents per batch of a model
     #[arg(long, value_name = "N", value_parser = bounds::at_least_one(), default_value_t = Limits::default().max_batch_documents)]
     max_batch: usize,
 
-    /// Words that a model reads together
+    /// Most words per batch of a model
     #[arg(long, value_name = "N", value_parser = bounds::at_least_one(), default_value_t = Limits::default().max_batch_tokens)]
     max_batch_tokens: usize,
 
-    /// Longest wait of a request, in milliseconds, for others that are being read
+    /// Most milliseconds that a request waits for others that are still being read
     #[arg(long, value_name = "MS", default_value_t = Limits::default().batch_wait.as_millis() as u64)]
     batch_wait_ms: u64,
 
-    /// Seconds for an answer; 503 beyond
+    /// Most seconds for an answer; 503 beyond
     #[arg(long, value_name = "SECONDS", value_parser = some_seconds, default_value = "30")]
     request_timeout: Duration,
 
@@ -116,7 +118,7 @@ struct LimitArgs {
     #[arg(long, value_name = "SECONDS", value_parser = some_seconds, default_value = "30")]
     read_timeout: Duration,
 
-    /// Open connections; others wait
+    /// Most open connections; others wait
     #[arg(long, value_name = "N", value_parser = bounds::at_least_one(), default_value_t = Limits::default().max_connections)]
     max_connections: usize,
 
@@ -139,7 +141,7 @@ impl ServeArgs {
         } else {
             "http"
         };
-        let server = Server::start(&config, &models).map_err(told)?;
+        let server = Server::start(registry(), &config, &models).map_err(told)?;
         results::print(&format!("{scheme}://{}\n", server.address()))?;
         // It fails where nothing can send any more, which is a reason to stop as well.
         let _ = stop.recv();
@@ -200,7 +202,7 @@ fn stop_signals() -> anyhow::Result<mpsc::Receiver<()>> {
 fn told(error: plethora_serve::Error) -> anyhow::Error {
     match error {
         plethora_serve::Error::Core(error) => error.into(),
-        error @ plethora_serve::Error::Tls { .. } => UsageError::new(error.to_string()).into(),
+        error @ plethora_serve::Error::Tls { .. } => Error::usage(error.to_string()).into(),
         other => other.into(),
     }
 }

@@ -9,7 +9,6 @@ use plethora_core::corpus::{
 use plethora_core::{Error, Result, grouped};
 
 use crate::data_args::{DataArgs, tell_warnings, warn_of_lost_fields};
-use crate::failure::UsageError;
 use crate::output_args::{OutputArgs, Target, about_output, suffix_of_format};
 use crate::session::Session;
 use crate::{interrupt, results};
@@ -84,7 +83,7 @@ impl SplitArgs {
         for writer in writers {
             writer.finish()?;
         }
-        tell_warnings(&reader);
+        tell_warnings(&reader, session.progress());
         if !is_copied {
             warn_of_lost_fields(&reader);
         }
@@ -101,7 +100,7 @@ impl SplitArgs {
             return Ok(Parts::Drawn(RandomSplit::new(&self.fractions, self.seed)));
         }
         if self.data.as_os_str() == "-" {
-            return Err(UsageError::new(
+            return Err(Error::usage(
                 "--method: stratified reads the data twice; name a file instead of -",
             )
             .into());
@@ -131,7 +130,7 @@ impl SplitArgs {
 /// Which document goes where.
 enum Parts {
     Drawn(RandomSplit),
-    /// One part a document, in the order of the corpus.
+    /// One part per document, in the order of the corpus.
     Listed(Vec<u8>),
 }
 
@@ -145,10 +144,10 @@ impl Parts {
 }
 
 /// Refuses formats whose label numbers would differ from part to part.
-fn check_label_list(format: Format, reader: &CorpusReader) -> Result<(), UsageError> {
+fn check_label_list(format: Format, reader: &CorpusReader) -> Result<(), Error> {
     let needs_list = matches!(format, Format::XmcRaw | Format::Text2Text);
     if needs_list && reader.vocabulary().is_empty() {
-        return Err(UsageError::new(format!(
+        return Err(Error::usage(format!(
             "--out-format: the label numbers of {format} count in a list that all parts \
              share, and the input has none; convert it to {format} first"
         )));

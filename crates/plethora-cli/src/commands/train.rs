@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use clap::Args;
 use plethora_core::artifact::WorkFolder;
 use plethora_core::corpus::LabelSpaceBuilder;
 use plethora_core::{Error, grouped};
+use plethora_system::settings::Settings;
 use serde_json::json;
 
 use crate::data_args::{DataArgs, tell_warnings};
@@ -15,26 +15,38 @@ use crate::device_args::DeviceArgs;
 use crate::figures::{bytes, duration};
 use crate::piece_cache_args::PieceCacheArgs;
 use crate::session::Session;
-use crate::settings::{SettingsArgs, SystemConfig};
-use crate::training::{Corpus, ModelSize, TrainingJob, TrainingReport};
+use crate::settings::SettingsArgs;
+use crate::training::{Corpus, TrainingJob, TrainingReport};
 use crate::validation_args::ValidationArgs;
-use crate::{interrupt, metrics_table, results, shell};
+use crate::wording::worded;
+use crate::{interrupt, metrics_table, registry, results, shell};
 
-const EXAMPLES: &str = "\
+/// Examples, those of single systems by what these say of themselves.
+fn examples() -> String {
+    let mut of_systems = String::new();
+    for spec in registry().systems().filter(|spec| !spec.example.is_empty()) {
+        let _ = writeln!(
+            of_systems,
+            "  plethora train books.jsonl -o model {}",
+            spec.example
+        );
+    }
+    format!(
+        "\
 Examples:
   plethora train books.jsonl -o model
   plethora train books.jsonl -o model --text-field title,abstract --where split=train \\
       --valid books.jsonl --valid-where split=dev
-  plethora train texts.txt --labels-file labels.txt -o model --system parabel --seed 7
+  plethora train texts.txt --labels-file labels.txt -o model --seed 7
   plethora train books.csv -o model --config my.toml --set tree.max_leaf=50 --force
-  plethora train books.jsonl -o model --system attentionxml --vectors glove.txt --device cuda
-  plethora train books.jsonl -o model --system lightxml --encoder ./all-MiniLM-L6-v2 --device cuda
-  plethora train books.jsonl -o model --resume     after Ctrl-C or a crash";
+{of_systems}  plethora train books.jsonl -o model --resume     after Ctrl-C or a crash"
+    )
+}
 
 /// Train a model
 #[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = examples())]
 pub(crate) struct TrainArgs {
     /// Corpus to learn from; - is standard input
     data: PathBuf,
@@ -54,7 +66,7 @@ pub(crate) struct TrainArgs {
     #[arg(long)]
     force: bool,
 
-    /// Go on with an interrupted run of the same data and settings
+    /// Resume an interrupted run of the same data and settings
     #[arg(long)]
     resume: bool,
 
@@ -89,7 +101,7 @@ impl TrainArgs {
         interrupt::install();
         let report = job
             .run(session)
-            .map_err(|error| self.explain_resume(error, &job.config))?;
+            .map_err(|error| self.explain_resume(error, &job))?;
         if self.json {
             results::print_json(&report)?;
         } else {
@@ -99,15 +111,14 @@ impl TrainArgs {
     }
 
     fn job(&self) -> anyhow::Result<TrainingJob> {
-        let mut config = self.settings.resolve()?;
-        config.set_precision(self.device.dtype);
+        let settings = self.settings.resolve(self.device.dtype)?;
         let data = Corpus::of_file(self.data.clone(), self.input.to_options());
         Ok(TrainingJob {
             valid: self.validation.corpus(&data, &self.input)?,
             data,
             vocabulary: self.vocabulary.clone(),
             output: self.output.clone(),
-            config,
+            settings,
             device: self.device.device,
             piece_cache: self.pieces.folder(),
             epoch_share: 1.0,
@@ -116,9 +127,9 @@ impl TrainArgs {
         })
     }
 
-    /// Says how to go on, where something is left to go on with and nothing is wrong with the
+    /// Says how to resume, where there is something to resume and nothing is wrong with the
     /// training data.
-    fn explain_resume(&self, error: Error, config: &SystemConfig) -> anyhow::Error {
+    fn explain_resume(&self, error: Error, job: &TrainingJob) -> anyhow::Error {
         let is_kept = WorkFolder::path_for(&self.output).exists();
         let is_resumable = match &error {
             Error::Interrupted | Error::Write { .. } => true,
@@ -130,9 +141,13 @@ impl TrainArgs {
         if !is_kept || !is_resumable {
             return error.into();
         }
+        let Ok(system) = job.settings.config() else {
+            return error.into();
+        };
         let hint = format!(
-            "{error}; to go on from {}: {}",
-            config.resume_point(),
+            "{}; to resume from {}: {}",
+            worded(&error),
+            system.resume_point(),
             shell::resuming_command()
         );
         anyhow::Error::from(error).context(hint)
@@ -142,7 +157,7 @@ impl TrainArgs {
         let facts = DataFacts::read(&job.data, session)?;
         if self.json {
             results::print_json(&json!({
-                "config": job.config,
+                "config": job.settings,
                 "format": facts.format,
                 "n_documents": facts.num_documents,
                 "n_documents_without_labels": facts.num_without_labels,
@@ -150,7 +165,7 @@ impl TrainArgs {
                 "n_assignments": facts.num_assignments,
             }))?;
         } else {
-            results::print(&facts.render(&job.data.path, &job.config)?)?;
+            results::print(&facts.render(&job.data.path, &job.settings))?;
         }
         Ok(())
     }
@@ -180,7 +195,7 @@ impl DataFacts {
         session
             .progress()
             .finish(&format!("{num_documents} documents"));
-        tell_warnings(&reader);
+        tell_warnings(&reader, session.progress());
         Ok(Self {
             format: reader.format().to_string(),
             num_documents,
@@ -190,19 +205,19 @@ impl DataFacts {
         })
     }
 
-    fn render(&self, path: &Path, config: &SystemConfig) -> anyhow::Result<String> {
-        let settings = toml::to_string(config).context("showing the settings")?;
+    fn render(&self, path: &Path, settings: &Settings) -> String {
         let with_labels = (self.num_documents - self.num_without_labels).max(1);
-        Ok(format!(
-            "# {}: {} documents ({}), {} without labels, {} labels, {:.2} labels a document\n\
-             # Nothing was trained; these are the settings a run would have.\n\n{settings}",
+        format!(
+            "# {}: {} documents ({}), {} without labels, {} labels, {:.2} labels per document\n\
+             # Nothing was trained; these are the settings a run would have.\n\n{}",
             path.display(),
             grouped(self.num_documents),
             self.format,
             grouped(self.num_without_labels),
             grouped(self.num_labels as u64),
             self.num_assignments as f64 / with_labels as f64,
-        ))
+            settings.to_toml(),
+        )
     }
 }
 
@@ -232,7 +247,7 @@ fn summary(report: &TrainingReport) -> String {
         grouped(report.num_documents),
         grouped(report.num_without_labels),
         grouped(report.num_labels),
-        size_lines(&report.size),
+        size_lines(report),
         duration(report.seconds.total),
         stages.join(", "),
         duration(report.cpu_seconds),
@@ -240,27 +255,10 @@ fn summary(report: &TrainingReport) -> String {
     text
 }
 
-fn size_lines(size: &ModelSize) -> String {
-    match size {
-        ModelSize::Linear { num_features, .. } => {
-            format!("features    {}\n", grouped(*num_features))
-        }
-        #[cfg(feature = "torch")]
-        ModelSize::Neural {
-            reads,
-            num_words,
-            num_parameters,
-            device,
-            gpu_memory_bytes,
-        } => {
-            let memory = gpu_memory_bytes
-                .map(|used| format!(", {} of whose memory were in use", bytes(used)))
-                .unwrap_or_default();
-            format!(
-                "{reads:<12}{}\nparameters  {}, trained on {device}{memory}\n",
-                grouped(*num_words),
-                grouped(*num_parameters)
-            )
-        }
+fn size_lines(report: &TrainingReport) -> String {
+    let mut text = String::new();
+    for (name, value) in &report.facts.lines {
+        let _ = writeln!(text, "{name:<12}{value}");
     }
+    text
 }

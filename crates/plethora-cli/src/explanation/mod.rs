@@ -1,16 +1,10 @@
-//! Why a text gets its labels, as people and programs read it: coloured on a terminal, as JSON, and
-//! as an HTML page that needs nothing else.
+//! Why a text gets its labels, on a terminal.
 
-mod html;
-mod json;
-mod label_choice;
-mod report;
-mod segments;
 mod terminal;
 
 #[cfg(test)]
+#[path = "../../../plethora-jobs/src/explanation/sample.rs"]
 mod sample;
 
-pub(crate) use label_choice::find_label;
-pub(crate) use report::{ExplanationReport, printable};
-pub(crate) use terminal::TextStyle;
+pub(crate) use plethora_jobs::explanation::ExplanationReport;
+pub(crate) use terminal::{TextStyle, marked_text, to_text};

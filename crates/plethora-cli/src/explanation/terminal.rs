@@ -5,11 +5,10 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal};
 
 use plethora_core::one_field;
-use plethora_predict::{BIAS, Method, TermContribution};
+use plethora_jobs::explanation::{Segment, printable, segments, strongest};
+use plethora_system::{BIAS, Method, ShownExplanation, ShownNeighbour, TermContribution};
 
 use super::ExplanationReport;
-use super::report::{CharacterOffsets, ExplainedLabel, printable};
-use super::segments::{Segment, segments, strongest};
 
 /// Rows of a table, and words marked by numbers.
 const SHOWN: usize = 10;
@@ -49,122 +48,112 @@ impl TextStyle {
     }
 }
 
-impl ExplanationReport<'_> {
-    /// The text alone, marked for the first label.
-    pub(crate) fn marked_text(&self, style: TextStyle) -> String {
-        match self.labels.first() {
-            Some(label) => label.marked(self.text, style),
-            None => printable(self.text).into_owned(),
-        }
-    }
-
-    /// For each label the marked text, then the strongest terms or places.
-    pub(crate) fn to_text(&self, style: TextStyle) -> String {
-        let labels = self.labels.iter();
-        let parts: Vec<String> = labels
-            .map(|label| {
-                let marked = label.marked(self.text, style);
-                let table = label.table(self.text);
-                format!("{}\n\n{}\n\n{table}", label.heading(), marked.trim_end())
-            })
-            .collect();
-        parts.join("\n")
+/// The text alone, marked for the first label.
+pub(crate) fn marked_text(report: &ExplanationReport<'_>, style: TextStyle) -> String {
+    match report.explanations.first() {
+        Some(explanation) => marked(explanation, report.text, style),
+        None => printable(report.text).into_owned(),
     }
 }
 
-impl ExplainedLabel<'_> {
-    fn heading(&self) -> String {
-        let title = one_field(&printable(&self.title()));
-        let mut heading = format!("{title}  score {:.4}", self.explanation.score);
-        if let Some(score) = self.explanation.network_score {
-            let _ = write!(heading, ", the network's own {score:.4}");
-        }
-        if let Some(member) = self.member() {
-            let _ = write!(heading, ", explained by {member}");
-        }
-        heading
-    }
+/// For each label the marked text, then the strongest terms or places.
+pub(crate) fn to_text(report: &ExplanationReport<'_>, style: TextStyle) -> String {
+    let explanations = report.explanations.iter();
+    let parts: Vec<String> = explanations
+        .map(|explanation| {
+            let marked = marked(explanation, report.text, style);
+            let table = table(explanation);
+            format!(
+                "{}\n\n{}\n\n{table}",
+                heading(explanation),
+                marked.trim_end()
+            )
+        })
+        .collect();
+    parts.join("\n")
+}
 
-    fn marked(&self, text: &str, style: TextStyle) -> String {
-        let segments = segments(text.len(), &self.explanation.spans);
-        match style {
-            TextStyle::Coloured => coloured(text, &segments),
-            TextStyle::Plain => numbered(text, &segments),
-        }
+fn heading(explanation: &ShownExplanation) -> String {
+    let title = one_field(&printable(&explanation.title()));
+    let mut heading = format!("{title}  score {:.4}", explanation.score);
+    if let Some(score) = explanation.network_score {
+        let _ = write!(heading, ", the network's own {score:.4}");
     }
-
-    fn table(&self, text: &str) -> String {
-        match self.explanation.method {
-            Method::Contributions => self.term_table("(margin)"),
-            Method::Neighbours => {
-                format!("{}\n{}", self.term_table("(votes)"), self.neighbour_table())
-            }
-            _ => self.span_table(text),
-        }
+    if let Some(member) = &explanation.member {
+        let _ = write!(heading, ", explained by {member}");
     }
+    heading
+}
 
-    /// The nearest training documents; a plus stands before those that have the label.
-    fn neighbour_table(&self) -> String {
-        let mut table = format!("{:>13} {:>9}    neighbour\n", "similarity", "share");
-        for (neighbour, labels) in self.neighbours().take(SHOWN) {
-            let names: Vec<&str> = labels.iter().map(|label| label.name.as_str()).collect();
-            let mark = if self.is_voted_by(neighbour) {
-                '+'
-            } else {
-                ' '
-            };
-            let shown = format!(
-                "{} {} [{}]",
-                neighbour.id,
-                neighbour.title,
-                names.join("; ")
-            );
-            let _ = writeln!(
-                table,
-                "{:>13.4} {:>9.4}  {mark} {}",
-                neighbour.similarity,
-                neighbour.share,
-                one_field(&printable(&shown))
-            );
-        }
-        table
+fn marked(explanation: &ShownExplanation, text: &str, style: TextStyle) -> String {
+    let segments = segments(text.len(), &explanation.spans);
+    match style {
+        TextStyle::Coloured => coloured(text, &segments),
+        TextStyle::Plain => numbered(text, &segments),
     }
+}
 
-    /// The strongest terms, what the others add, and the bias, with what they sum to.
-    fn term_table(&self, sum_name: &str) -> String {
-        let all = &self.explanation.terms;
-        let (bias, terms): (Vec<_>, Vec<_>) = all.iter().partition(|term| term.term == BIAS);
-        let (shown, rest) = terms.split_at(terms.len().min(SHOWN));
-        let sum = |terms: &[&TermContribution]| -> f32 {
-            terms.iter().map(|term| term.contribution).sum()
-        };
-        let mut table = format!(
-            "{:>13} {:>9} {:>9}  term\n",
-            "contribution", "value", "weight"
+fn table(explanation: &ShownExplanation) -> String {
+    let terms = |sum_name| term_table(&explanation.terms, sum_name);
+    match explanation.method {
+        Method::Contributions => terms("(margin)"),
+        Method::Neighbours => {
+            let neighbours = neighbour_table(&explanation.neighbours);
+            format!("{}\n{neighbours}", terms("(votes)"))
+        }
+        _ => span_table(explanation),
+    }
+}
+
+/// The nearest training documents; a plus stands before those that have the label.
+fn neighbour_table(neighbours: &[ShownNeighbour]) -> String {
+    let mut table = format!("{:>13} {:>9}    neighbour\n", "similarity", "share");
+    for neighbour in neighbours.iter().take(SHOWN) {
+        let mark = if neighbour.has_label { '+' } else { ' ' };
+        let shown = format!(
+            "{} {} [{}]",
+            neighbour.id,
+            neighbour.title,
+            neighbour.labels.join("; ")
         );
-        table.extend(shown.iter().map(|term| term_row(term)));
-        if !rest.is_empty() {
-            table.push_str(&sum_row(sum(rest), &format!("({} others)", rest.len())));
-        }
-        table.extend(bias.iter().map(|term| term_row(term)));
-        table.push_str(&sum_row(sum(&terms) + sum(&bias), sum_name));
-        table
+        let _ = writeln!(
+            table,
+            "{:>13.4} {:>9.4}  {mark} {}",
+            neighbour.similarity,
+            neighbour.share,
+            one_field(&printable(&shown))
+        );
     }
+    table
+}
 
-    fn span_table(&self, text: &str) -> String {
-        let offsets = CharacterOffsets::of(text);
-        let mut table = format!("{:>13} {:>19}  text\n", "weight", "characters");
-        for span in self.strongest_spans(SHOWN) {
-            let place = format!(
-                "{}-{}",
-                offsets.character(span.start),
-                offsets.character(span.end)
-            );
-            let words = one_field(&printable(&text[span.start..span.end]));
-            let _ = writeln!(table, "{:>13.4} {place:>19}  {words}", span.weight);
-        }
-        table
+/// The strongest terms, what the others add, and the bias, with what they sum to.
+fn term_table(all: &[TermContribution], sum_name: &str) -> String {
+    let (bias, terms): (Vec<_>, Vec<_>) = all.iter().partition(|term| term.term == BIAS);
+    let (shown, rest) = terms.split_at(terms.len().min(SHOWN));
+    let sum =
+        |terms: &[&TermContribution]| -> f32 { terms.iter().map(|term| term.contribution).sum() };
+    let mut table = format!(
+        "{:>13} {:>9} {:>9}  term\n",
+        "contribution", "value", "weight"
+    );
+    table.extend(shown.iter().map(|term| term_row(term)));
+    if !rest.is_empty() {
+        table.push_str(&sum_row(sum(rest), &format!("({} others)", rest.len())));
     }
+    table.extend(bias.iter().map(|term| term_row(term)));
+    table.push_str(&sum_row(sum(&terms) + sum(&bias), sum_name));
+    table
+}
+
+fn span_table(explanation: &ShownExplanation) -> String {
+    let mut table = format!("{:>13} {:>19}  text\n", "weight", "characters");
+    for span in explanation.strongest_spans(SHOWN) {
+        let place = format!("{}-{}", span.start, span.end);
+        let words = one_field(&printable(&span.text));
+        let _ = writeln!(table, "{:>13.4} {place:>19}  {words}", span.weight);
+    }
+    table
 }
 
 fn term_row(term: &TermContribution) -> String {
@@ -234,7 +223,6 @@ mod tests {
 
     #[test]
     fn plain_text_has_numbers_behind_the_strongest_words() {
-        let parts = sample::parts();
         let expected = "\
 Tides & <coasts> [C1]  score 0.8750
 
@@ -248,7 +236,7 @@ honey(-0.25) & tide(0.50)
       -0.5000    1.0000   -0.5000  (bias)
        0.2600                      (margin)
 
-Bees  score 0.1250, the network's own 0.2500, explained by member-1 (attentionxml)
+Bees  score 0.1250, the network's own 0.2500, explained by member-1 (network)
 
 Tide <script>alert('é')(0.25)</script>
 honey(0.75) & tide
@@ -257,13 +245,12 @@ honey(0.75) & tide
        0.7500               33-38  honey
        0.2500               13-23  alert('é')
 ";
-        assert_eq!(parts.report().to_text(TextStyle::Plain), expected);
+        assert_eq!(to_text(&sample::report(), TextStyle::Plain), expected);
     }
 
     #[test]
     fn colours_follow_weight_and_sign() {
-        let parts = sample::parts();
-        let text = parts.report().to_text(TextStyle::Coloured);
+        let text = to_text(&sample::report(), TextStyle::Coloured);
         let first = text.split("\n\n").nth(1).unwrap();
         assert_eq!(
             first,

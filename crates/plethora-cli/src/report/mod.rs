@@ -1,25 +1,5 @@
-//! Reports of one or several models on the same documents: every metric with its interval, how the
-//! models differ, where they fail, and what papers report on the same data; as JSON, Markdown and one
-//! HTML page that needs nothing else.
+//! Reports on a terminal.
 
-mod compare;
-mod content;
-mod html;
-mod judge;
-mod markdown;
-mod model_names;
-mod pictures;
-mod plot;
-mod published;
-mod run;
 mod screen;
-mod sections;
-mod table;
-mod tables;
-mod training_curves;
 
-#[cfg(test)]
-mod sample;
-
-pub(crate) use content::Report;
-pub(crate) use run::{MeasuredForReport, REPORT_FILE, ReportRun};
+pub(crate) use screen::to_screen;

@@ -1,18 +1,18 @@
 //! What comes out of options that contradict, complete or misspell one another.
 
-mod linear {
-    use plethora_linear::LinearConfig;
-    use plethora_train::settings::SystemConfig;
+mod any_program {
+    use plethora_system::settings::Settings;
+    use serde_json::{Value, json};
 
     use super::super::SettingsArgs;
 
-    fn resolve(args: &SettingsArgs) -> Result<LinearConfig, String> {
-        match args.resolve_alone().map_err(|error| error.to_string())? {
-            SystemConfig::Linear(config) => Ok(*config),
-            SystemConfig::Knn(_) => panic!("knn is not linear"),
-            #[cfg(feature = "torch")]
-            SystemConfig::Neural(config) => panic!("{} is not linear", config.system()),
-        }
+    fn resolve(args: &SettingsArgs) -> Result<Settings, String> {
+        args.resolve_alone().map_err(|error| error.to_string())
+    }
+
+    fn values(settings: &Settings, keys: &[&str]) -> Vec<Value> {
+        let value = |key: &&str| settings.get(key).cloned().unwrap_or_default();
+        keys.iter().map(value).collect()
     }
 
     fn set(assignments: &[&str]) -> SettingsArgs {
@@ -29,10 +29,10 @@ mod linear {
             ..set(&["seed=7", "tree.max_leaf=12", "system=parabel"])
         })
         .unwrap();
-        assert_eq!((config.seed, config.tree.max_leaf), (9, 12));
-        assert_eq!((config.system.as_str(), config.num_trees), ("parabel", 3));
+        let found = values(&config, &["seed", "tree.max_leaf", "system", "num_trees"]);
+        assert_eq!(found, [json!(9), json!(12), json!("parabel"), json!(3)]);
         assert_eq!(
-            resolve(&SettingsArgs::default()).unwrap().system,
+            resolve(&SettingsArgs::default()).unwrap().system(),
             "wide-tree"
         );
     }
@@ -70,7 +70,7 @@ mod linear {
             ("text.sublinear=1", "expected true or false, found `1`"),
             (
                 "tree.shape=round",
-                "expected one of `balanced`, `kmeans`, `hierarchy`",
+                "tree.shape: expected one of balanced, kmeans, hierarchy, found `round`",
             ),
             ("num_trees=0", "num_trees: must be at least 1"),
         ] {
@@ -104,153 +104,35 @@ mod linear {
             "tree.shape=\"kmeans\"",
         ]))
         .unwrap();
-        assert_eq!(config.solver.cost, 2.0);
-        assert_eq!(config.text.max_features, Some(500));
-        assert!(!config.text.sublinear);
-        assert_eq!(config.tree.shape, plethora_core::tree::TreeShape::Kmeans);
-    }
-}
-
-#[cfg(feature = "torch")]
-mod neural {
-    use plethora_neural::{HeadConfig, NeuralConfig, PieceConfig, WordConfig};
-    use plethora_train::settings::SystemConfig;
-
-    use super::super::SettingsArgs;
-
-    fn resolve_any(system: &str, args: SettingsArgs) -> Result<NeuralConfig, String> {
-        let args = SettingsArgs {
-            system: Some(system.into()),
-            ..args
-        };
-        match args.resolve_alone().map_err(|error| error.to_string())? {
-            SystemConfig::Neural(config) => Ok(*config),
-            _ => panic!("{system} is not neural"),
-        }
-    }
-
-    fn resolve(system: &str, args: SettingsArgs) -> Result<WordConfig, String> {
-        match resolve_any(system, args)? {
-            NeuralConfig::Words(config) => Ok(config),
-            _ => panic!("{system} has other settings"),
-        }
-    }
-
-    fn resolve_pieces(args: SettingsArgs) -> Result<PieceConfig, String> {
-        match resolve_any("lightxml", args)? {
-            NeuralConfig::Pieces(config) => Ok(config),
-            _ => panic!("lightxml reads pieces"),
-        }
-    }
-
-    fn set(assignments: &[&str]) -> SettingsArgs {
-        SettingsArgs {
-            set: assignments.iter().map(ToString::to_string).collect(),
-            ..SettingsArgs::default()
-        }
+        let keys = [
+            "solver.cost",
+            "text.max_features",
+            "text.sublinear",
+            "tree.shape",
+        ];
+        let expected = [json!(2.0), json!(500), json!(false), json!("kmeans")];
+        assert_eq!(values(&config, &keys), expected);
     }
 
     #[test]
-    fn presets_stand_between_the_recipe_and_everything_else() {
-        let args = SettingsArgs {
-            preset: Some("paper-large".into()),
-            ..set(&["train.epochs=3", "head.layers=64,32"])
-        };
-        let config = resolve("attentionxml", args).unwrap();
-        assert_eq!(config.train.batch_size, 200, "the preset's");
-        assert_eq!(config.words.max_length, 500, "the recipe's");
-        assert_eq!(config.train.epochs, 3);
-        let HeadConfig::Attention(head) = config.head else {
-            panic!("AttentionXML has attention");
-        };
-        assert_eq!(head.layers, [64, 32]);
-    }
-
-    #[test]
-    fn every_preset_is_valid() {
-        for (system, name, _) in plethora_neural::PRESETS {
+    fn every_recipe_and_preset_is_valid_and_every_setting_is_known() {
+        for spec in crate::registry().systems() {
             let args = SettingsArgs {
-                preset: Some(name.into()),
+                system: Some(spec.name.into()),
                 ..SettingsArgs::default()
             };
-            resolve_any(system, args).unwrap();
+            let recipe = resolve(&args).unwrap();
+            assert_eq!(recipe.get("system"), Some(&json!(spec.name)));
+            let text = recipe.to_toml();
+            let again: Value = toml::from_str(&text).unwrap();
+            assert_eq!(again, serde_json::to_value(&recipe).unwrap(), "{text}");
+            for preset in spec.presets {
+                let args = SettingsArgs {
+                    preset: Some(preset.name.into()),
+                    ..args.clone()
+                };
+                resolve(&args).unwrap();
+            }
         }
-    }
-
-    #[test]
-    fn systems_of_pieces_have_settings_of_their_own() {
-        let args = SettingsArgs {
-            beam: Some(7),
-            encoder: Some("all-MiniLM-L6-v2".into()),
-            preset: Some("paper-amazon670k".into()),
-            ..set(&["head.form=exact", "train.epochs=3"])
-        };
-        let config = resolve_pieces(args).unwrap();
-        assert_eq!(config.clusters.predict_beam, 7);
-        assert_eq!(config.clusters.beam, 75, "the preset's");
-        assert_eq!(config.encoder.folder, "all-MiniLM-L6-v2");
-        assert_eq!(config.head.form, plethora_neural::HeadForm::Exact);
-        assert_eq!(config.train.epochs, 3);
-        for (assignment, expected) in [
-            (
-                "head.form=round",
-                "expected one of `auto`, `flat`, `clustered`, `exact`",
-            ),
-            ("words.min_df=3", "unknown setting `words.min_df`"),
-            ("encoder.layers=0", "encoder.layers: must be at least 1"),
-            (
-                "clusters.tree.max_leaf=0",
-                "clusters.tree.max_leaf: must be at least 1",
-            ),
-        ] {
-            let message = resolve_pieces(set(&[assignment])).unwrap_err();
-            assert!(message.contains(expected), "{message}");
-        }
-    }
-
-    #[test]
-    fn options_find_the_setting_of_the_system() {
-        let args = || SettingsArgs {
-            beam: Some(7),
-            vectors: Some("glove.txt".into()),
-            ..SettingsArgs::default()
-        };
-        let config = resolve("attentionxml-plt", args()).unwrap();
-        assert_eq!(config.plt.unwrap().beam, 7);
-        assert_eq!(config.vectors.file, "glove.txt");
-        let message = resolve("attentionxml", args()).unwrap_err();
-        assert_eq!(message, "--beam: attentionxml has no such setting");
-    }
-
-    #[test]
-    fn settings_that_may_be_absent_are_known() {
-        let config = resolve("attentionxml-plt", set(&["plt.text.max_features=500"])).unwrap();
-        assert_eq!(config.plt.unwrap().text.max_features, Some(500));
-    }
-
-    #[test]
-    fn mistakes_name_the_setting() {
-        for (assignment, expected) in [
-            ("epochs=5", "did you mean `train.epochs`?"),
-            ("encoder.hiden=5", "did you mean `encoder.hidden`?"),
-            (
-                "encoder.kind=cnn",
-                "encoder.kind: must be \"bilstm\" in attentionxml",
-            ),
-            (
-                "head.layers=wide",
-                "head.layers: expected whole numbers, as 512,256, found `wide`",
-            ),
-            (
-                "train.clip=hard",
-                "expected one of `none`, `fixed`, `adaptive`",
-            ),
-            ("train.epochs=0", "train.epochs: must be from 1 to 1000000"),
-            ("plt.beam=5", "unknown setting `plt.beam`"),
-        ] {
-            let message = resolve("attentionxml", set(&[assignment])).unwrap_err();
-            assert!(message.contains(expected), "{message}");
-        }
-        assert!(resolve("attentionxml", set(&["encoder.kind=bilstm"])).is_ok());
     }
 }

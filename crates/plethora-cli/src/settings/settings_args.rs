@@ -4,13 +4,14 @@ use std::env;
 use std::path::PathBuf;
 
 use clap::Args;
-use plethora_train::settings::{
-    AssignedValue, Assignment, SYSTEM, Step, SystemConfig, apply, preset_help, read_config, systems,
+use plethora_core::Result;
+use plethora_system::Precision;
+use plethora_system::settings::{
+    AssignedValue, Assignment, SYSTEM, Settings, Step, read_config, resolve,
 };
 use serde_json::Value;
 
-use crate::environment;
-use crate::failure::UsageError;
+use crate::{environment, registry};
 
 /// The options that shape a model; the words here are those of `--help`.
 #[expect(clippy::doc_markdown, reason = "backticks would show in the help")]
@@ -36,7 +37,7 @@ pub(crate) struct SettingsArgs {
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
 
-    /// Tree nodes kept a level in prediction
+    /// Tree nodes kept per level in prediction
     #[arg(short, long, value_name = "N")]
     pub(crate) beam: Option<u64>,
 
@@ -44,29 +45,33 @@ pub(crate) struct SettingsArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) vectors: Option<PathBuf>,
 
-    /// Pretrained transformer that lightxml and aplc-xlnet start from: a Hugging Face folder, or a
-    /// name in the Hugging Face cache
+    /// Pretrained transformer to start from: a Hugging Face folder, or a name in the Hugging Face
+    /// cache
     #[arg(long, value_name = "FOLDER")]
     pub(crate) encoder: Option<String>,
 }
 
 impl SettingsArgs {
-    /// The settings of the run, checked.
-    pub(crate) fn resolve(&self) -> anyhow::Result<SystemConfig> {
+    /// The settings of the run, checked; `dtype` is what the device options ask for.
+    pub(crate) fn resolve(&self, dtype: Precision) -> Result<Settings> {
         let mut steps = Vec::new();
         if let Some(path) = &self.config {
             steps.extend(read_config(path)?.into_iter().map(Step::Setting));
         }
         steps.extend(from_environment()?);
-        self.finish(steps)
+        let mut settings = self.finish(steps)?;
+        if dtype != Precision::Auto {
+            set_precision(&mut settings, dtype)?;
+        }
+        Ok(settings)
     }
 
     /// The settings as these options alone give them, without file and environment.
-    pub(crate) fn resolve_alone(&self) -> anyhow::Result<SystemConfig> {
+    pub(crate) fn resolve_alone(&self) -> Result<Settings> {
         self.finish(Vec::new())
     }
 
-    fn finish(&self, mut steps: Vec<Step>) -> anyhow::Result<SystemConfig> {
+    fn finish(&self, mut steps: Vec<Step>) -> Result<Settings> {
         for text in &self.set {
             steps.push(Step::Setting(Assignment::parse(text, "--set")?));
         }
@@ -76,9 +81,9 @@ impl SettingsArgs {
             value: AssignedValue::Text(name.clone()),
             origin: "--preset".into(),
         });
-        let config = apply(&steps, preset.as_ref())?;
-        config.validate()?;
-        Ok(config)
+        let settings = resolve(registry(), &steps, preset.as_ref())?;
+        settings.config()?;
+        Ok(settings)
     }
 
     fn flags(&self) -> impl Iterator<Item = Step> {
@@ -104,8 +109,45 @@ impl SettingsArgs {
     }
 }
 
+/// Trains with these numbers, where the system has a choice.
+fn set_precision(settings: &mut Settings, precision: Precision) -> Result<()> {
+    if settings.option("dtype").is_none() {
+        tracing::warn!(
+            "{} computes with f32, not with {}",
+            settings.system(),
+            precision.name()
+        );
+        return Ok(());
+    }
+    settings.assign_option(&Assignment {
+        key: "dtype".into(),
+        value: AssignedValue::Text(precision.name().into()),
+        origin: "--dtype".into(),
+    })
+}
+
+/// The names of all systems for `--help`, the default first.
+pub(crate) fn systems() -> String {
+    let names: Vec<&str> = registry().systems().map(|spec| spec.name).collect();
+    names.join(", ").replacen(',', " (default),", 1)
+}
+
+/// The names of all presets for `--help`.
+fn preset_help() -> String {
+    let of_system = registry().systems().flat_map(|spec| {
+        let presets = spec.presets.iter();
+        presets.map(|preset| format!("{} ({})", preset.name, spec.name))
+    });
+    let shown: Vec<String> = of_system.collect();
+    let list = match shown.as_slice() {
+        [] => "none in this program".to_owned(),
+        shown => shown.join(", "),
+    };
+    format!("Named changes of a system's recipe: {list}")
+}
+
 /// What variables say, those of single settings last.
-fn from_environment() -> Result<Vec<Step>, UsageError> {
+fn from_environment() -> Result<Vec<Step>> {
     let read = |option: &str| {
         let variable = environment::variable(option);
         let value = env::var(&variable).unwrap_or_default();
@@ -129,7 +171,7 @@ fn from_environment() -> Result<Vec<Step>, UsageError> {
     Ok(steps)
 }
 
-/// The assignments of a list with commas between them; a number alone goes on with the list of
+/// The assignments of a list with commas between them; a number alone continues the list of
 /// numbers before it.
 fn assignments_of(list: &str) -> Vec<String> {
     let mut assignments: Vec<String> = Vec::new();

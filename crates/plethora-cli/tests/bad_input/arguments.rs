@@ -49,7 +49,7 @@ fn wrong_settings_are_named_with_what_was_expected() {
         ("tree.branching=1", "tree.branching: must be at least 2"),
         (
             "tree.shape=round",
-            "--set: tree.shape: unknown variant `round`, expected one of...",
+            "--set: tree.shape: expected one of balanced, kmeans...",
         ),
         (
             "text.sublinear=maybe",

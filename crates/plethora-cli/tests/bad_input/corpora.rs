@@ -47,7 +47,7 @@ fn files_that_are_no_corpus_are_refused_by_all_verbs() {
         ),
         (
             "array",
-            "array:1: a JSON array; expected one JSON object a line (jq -c '.[]' makes them)",
+            "array:1: a JSON array; expected one JSON object per line (jq -c '.[]' makes them)",
         ),
         (
             "short.gz",
@@ -77,7 +77,7 @@ fn broken_json_lines_are_named() {
     for (bad, message) in [
         (
             r#"{"text": "tide", "labels": ["Tides"]"#,
-            "the JSON object does not end on its line; expected one object a line",
+            "the JSON object does not end on its line; expected one object per line",
         ),
         (
             r#"{"text": "tide", "labels": [NaN]}"#,

@@ -149,7 +149,7 @@ fn a_model_that_cannot_be_measured_is_not_written_but_its_trees_are_kept() {
         ),
         (
             &features(),
-            "other: document `1` has features, but the model was trained on texts; to go on ...",
+            "other: document `1` has features, but the model was trained on texts; to resume ...",
         ),
         (
             "{\"text\": \"tide\"}\n",

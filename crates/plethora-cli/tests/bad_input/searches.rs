@@ -1,10 +1,10 @@
-//! Searches that make no sense, or that cannot be gone on with.
+//! Searches that make no sense, or that cannot be resumed.
 
 use crate::refusal::{BAD_DATA, FAILURE, USAGE, books, refuse, refuse_args};
 use crate::support::{Desk, TRAIN_PART, join};
 
 #[test]
-fn other_arguments_do_not_go_on_with_a_search() {
+fn other_arguments_do_not_resume_a_search() {
     let desk = Desk::with_catalogue(300);
     let search = join(&[&["search"], &TRAIN_PART, &["-o", "found"]]);
     let args = ["--range", "beam=5,6", "--trials", "3", "--budget", "5m"];
@@ -14,14 +14,14 @@ fn other_arguments_do_not_go_on_with_a_search() {
         let resume = ["--resume", "--budget", "5m"];
         refuse_args(&desk, &join(&[&search, args, &resume]), status, message);
     };
-    let message = "--resume: the search in found has other values for: --metric, ranges; repeat \
-                   those, or start anew with --force";
+    let message = "the search in found has other values for: metric, ranges; repeat those, or \
+                   pass --force to start anew";
     let other = ["--range", "beam=5,7", "--trials", "3", "--metric", "P@1"];
     refuse_resume(&other, USAGE, message);
-    let message = "--resume: the search in found has other values for: --trials; repeat...";
+    let message = "the search in found has other values for: trials; repeat...";
     let other = ["--range", "beam=5,6", "--trials", "4"];
     refuse_resume(&other, USAGE, message);
-    let message = "found: holds a search on other documents; --force starts anew";
+    let message = "found: holds a search on other documents; pass --force to start anew";
     let other = [
         "--range",
         "beam=5,6",
@@ -31,7 +31,7 @@ fn other_arguments_do_not_go_on_with_a_search() {
         "200",
     ];
     refuse_resume(&other, BAD_DATA, message);
-    let message = "found: --resume goes on with the search there: found exists already; choose \
+    let message = "found: --resume continues the search there: found exists already; choose \
                    another name or pass --force to replace it";
     refuse_args(&desk, &join(&[&search, &args]), FAILURE, message);
     desk.succeed(&join(&[

@@ -93,7 +93,7 @@ fn logs_that_cannot_be_written_do_not_matter() {
 #[test]
 fn a_reader_that_has_enough_ends_the_program_quietly() {
     let desk = desk_with_model();
-    // More than a pipe holds, so that writing goes on after the reader went.
+    // More than a pipe holds, so that writing continues after the reader is gone.
     let lines = (0..6000)
         .map(|number| format!("tide {number}\n"))
         .collect::<Vec<String>>()

@@ -11,6 +11,11 @@ use std::process::Output;
 use assert_cmd::Command;
 use tempfile::TempDir;
 
+/// Whether the program was built with libtorch.
+pub(crate) fn has_neural_systems() -> bool {
+    plethora::registry().find("attentionxml").is_ok()
+}
+
 /// A folder that goes away, with a catalogue in it.
 pub(crate) struct Desk {
     folder: TempDir,

@@ -185,9 +185,10 @@ impl Batch {
 
 #[cfg(test)]
 mod tests {
+    use plethora_system::ScoreKind;
     use tokio::sync::oneshot;
 
-    use super::super::{RankWork, Rankings, ScoreKind, documents_of};
+    use super::super::{RankWork, Rankings, documents_of};
     use super::*;
     use crate::metrics::Metrics;
 

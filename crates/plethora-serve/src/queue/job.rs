@@ -2,27 +2,14 @@
 
 use plethora_core::corpus::{Content, Document};
 use plethora_core::{Error, LabelId, ScoredLabel};
-use plethora_predict::Explanation;
-use serde::{Deserialize, Serialize};
+use plethora_system::{Explanation, ScoreKind};
 use tokio::sync::oneshot;
-use utoipa::ToSchema;
 
 /// A ranking a document.
 pub(crate) type Rankings = Vec<Vec<ScoredLabel>>;
 
 /// Why labels have their scores.
 pub(crate) type Explained = Vec<Explanation>;
-
-/// What scores mean.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum ScoreKind {
-    /// Probabilities, where the model was calibrated; its own scores otherwise.
-    #[default]
-    Prob,
-    /// The model's own scores.
-    Raw,
-}
 
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +29,7 @@ pub(crate) enum WorkError {
 impl From<Error> for WorkError {
     fn from(error: Error) -> Self {
         match error {
-            Error::Data(message) => Self::Data(message),
+            Error::Data(message) => Self::Data(message.to_string()),
             other => Self::Compute(other.to_string()),
         }
     }
@@ -69,7 +56,7 @@ pub(crate) enum Work {
 #[derive(Debug)]
 pub(crate) struct RankWork {
     pub(crate) documents: Vec<Document>,
-    /// Labels a document.
+    /// Labels per document.
     pub(crate) depth: usize,
     pub(crate) scores: ScoreKind,
     pub(crate) reply: oneshot::Sender<Result<Rankings, WorkError>>,

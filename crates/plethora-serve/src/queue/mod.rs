@@ -7,6 +7,6 @@ mod worker;
 
 pub(crate) use bounded::{Arrival, Queue, QueueLimits};
 pub(crate) use job::{
-    ExplainWork, Explained, Job, RankWork, Rankings, ScoreKind, Work, WorkError, documents_of,
+    ExplainWork, Explained, Job, RankWork, Rankings, Work, WorkError, documents_of,
 };
 pub(crate) use worker::Worker;

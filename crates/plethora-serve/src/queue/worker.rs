@@ -7,11 +7,9 @@ use std::thread;
 use std::time::Instant;
 
 use plethora_core::corpus::Document;
-use plethora_predict::{Predictor, RankOptions};
+use plethora_system::{Predictor, RankOptions, ScoreKind};
 
-use super::{
-    ExplainWork, Explained, Queue, RankWork, Rankings, ScoreKind, Work, WorkError, documents_of,
-};
+use super::{ExplainWork, Explained, Queue, RankWork, Rankings, Work, WorkError, documents_of};
 use crate::metrics::ModelMetrics;
 
 /// Does what comes out of a queue, batch by batch.
@@ -103,12 +101,9 @@ impl Worker {
         scores: ScoreKind,
     ) -> Result<Rankings, WorkError> {
         let options = RankOptions { top_k, beam: None };
-        guarded(|| {
-            let prepared = self.predictor.prepare(documents)?;
-            match scores {
-                ScoreKind::Prob => self.predictor.rank_prepared(&prepared, options),
-                ScoreKind::Raw => self.predictor.rank_raw(&prepared, options),
-            }
+        guarded(|| match scores {
+            ScoreKind::Prob => self.predictor.rank(documents, options),
+            ScoreKind::Raw => Ok(self.predictor.rank_raw(documents, options)?.labels),
         })
     }
 

@@ -14,7 +14,7 @@ use crate::model::ServedModel;
 use crate::problem::{Problem, ProblemBody};
 use crate::queue::{Arrival, Rankings};
 use crate::ranking::{Choice, check_documents, rank};
-use crate::registry::Slot;
+use crate::served_models::Slot;
 use crate::{Limits, timestamp};
 
 /// What answers.
@@ -29,7 +29,7 @@ pub(crate) struct About {
 /// All projects.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ProjectList {
-    /// One a model.
+    /// One per model.
     projects: Vec<Project>,
 }
 
@@ -213,7 +213,7 @@ pub(super) async fn about() -> Json<About> {
 #[utoipa::path(get, path = "/v1/projects", tag = "annif", responses((status = OK, body = ProjectList)))]
 pub(super) async fn projects(State(app): State<SharedApp>) -> Json<ProjectList> {
     Json(ProjectList {
-        projects: app.registry.slots().iter().map(Project::of).collect(),
+        projects: app.models.slots().iter().map(Project::of).collect(),
     })
 }
 

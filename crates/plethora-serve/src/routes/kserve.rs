@@ -80,7 +80,7 @@ pub(crate) struct InferRequest {
 /// What is wanted.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 pub(crate) struct InferParameters {
-    /// Labels a text; 10 if not given.
+    /// Labels per text; 10 if not given.
     #[schema(minimum = 1)]
     top_k: Option<usize>,
     /// Lowest score.
@@ -113,7 +113,8 @@ pub(crate) struct InferResponse {
     /// Id of the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<String>,
-    /// `labels`, `keys` and `scores`, a row a text; short rows are filled with empty labels and 0.
+    /// `labels`, `keys` and `scores`, a row per text; short rows are padded with empty labels and
+    /// 0.
     outputs: Vec<OutputTensor>,
 }
 
@@ -122,7 +123,7 @@ pub(crate) struct InferResponse {
 pub(crate) struct OutputTensor {
     /// Its name.
     name: &'static str,
-    /// Texts, and labels a text.
+    /// Texts, and labels per text.
     shape: [usize; 2],
     /// What it holds.
     datatype: &'static str,

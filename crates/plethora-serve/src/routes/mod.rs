@@ -1,4 +1,4 @@
-//! One file a group of addresses. A new address is a handler with its description, and a line in
+//! One file per group of addresses. A new address is a handler with its description, and a line in
 //! [`described_router`].
 
 mod annif;

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::app::SharedApp;
 use crate::body::PathOf;
 use crate::problem::{Problem, ProblemBody};
-use crate::registry::Slot;
+use crate::served_models::Slot;
 
 /// All models.
 #[derive(Debug, Serialize, ToSchema)]
@@ -74,7 +74,7 @@ impl ModelInfo {
     (status = UNAUTHORIZED, body = ProblemBody, content_type = "application/problem+json"),
 ))]
 pub(super) async fn list(State(app): State<SharedApp>) -> Json<ModelList> {
-    let slots = app.registry.slots().iter();
+    let slots = app.models.slots().iter();
     Json(ModelList {
         models: slots.map(|slot| ModelInfo::of(slot, &app)).collect(),
     })

@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::{Request, State};
 use plethora_core::ScoredLabel;
 use plethora_core::corpus::LabelSpace;
+use plethora_system::ScoreKind;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -11,7 +12,6 @@ use crate::app::SharedApp;
 use crate::body::{PathOf, read_json};
 use crate::filter::LabelFilter;
 use crate::problem::{Problem, ProblemBody};
-use crate::queue::ScoreKind;
 use crate::ranking::{Choice, rank};
 
 /// Documents to rank labels for.
@@ -21,7 +21,7 @@ pub(crate) struct PredictRequest {
     /// The documents.
     #[schema(min_items = 1)]
     documents: Vec<DocumentInput>,
-    /// Labels a document; 10 if not given.
+    /// Labels per document; 10 if not given.
     #[schema(minimum = 1)]
     top_k: Option<usize>,
     /// Leave out labels with a lower score.

@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::{Request, State};
 use plethora_core::ScoredLabel;
+use plethora_system::ScoreKind;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -11,7 +12,6 @@ use crate::app::SharedApp;
 use crate::body::read_json;
 use crate::model::ServedModel;
 use crate::problem::{Problem, ProblemBody};
-use crate::queue::ScoreKind;
 use crate::ranking::{Choice, rank};
 
 /// Texts to classify.
@@ -22,7 +22,7 @@ pub(crate) struct TeiRequest {
     /// The model's own scores instead of probabilities.
     #[serde(default)]
     raw_scores: bool,
-    /// Labels a text; 10 if not given.
+    /// Labels per text; 10 if not given.
     #[schema(minimum = 1)]
     top_k: Option<usize>,
     /// Id of a model; the first if not given.
@@ -137,7 +137,7 @@ pub(super) async fn predict(
     let request: TeiRequest = read_json(request, &app.limits).await?;
     let model = match &request.model {
         Some(id) => app.model(id)?,
-        None => app.registry.first().current(),
+        None => app.models.first().current(),
     };
     let (texts, is_single) = request.inputs.into_texts()?;
     let choice = Choice {
@@ -170,7 +170,7 @@ fn labels(ranking: &[ScoredLabel], model: &ServedModel) -> Vec<TeiLabel> {
 /// Tells what answers.
 #[utoipa::path(get, path = "/info", tag = "tei", responses((status = OK, body = TeiInfo)))]
 pub(super) async fn info(State(app): State<SharedApp>) -> Json<TeiInfo> {
-    let first = app.registry.first();
+    let first = app.models.first();
     let tables = serde_json::json!({"id2label": {}, "label2id": {}});
     Json(TeiInfo {
         model_id: first.id.clone(),

@@ -62,7 +62,7 @@ def test_number_and_least_score_are_kept_to(page, models):
     page.get_by_label("Labels", exact=True).fill("3")
     rank(page, model=models[0])
     expect(rows(page, models[0])).to_have_count(3)
-    page.get_by_label("Least score").fill("0.9999")
+    page.get_by_label("Lowest score").fill("0.9999")
     rank(page)
     expect(page.get_by_text("No label has such a score.")).to_be_visible()
 
@@ -384,7 +384,7 @@ def test_the_key_is_asked_for_where_the_server_wants_one(open_page, models):
         expect(key).to_be_focused()
         key.fill("wrong")
         key.press("Enter")
-        expect(page.get_by_text("The server did not take this key.")).to_be_visible()
+        expect(page.get_by_text("The server did not accept this key.")).to_be_visible()
         key.fill("sesame")
         page.get_by_role("button", name="Use key").click()
         expect(key).to_be_hidden()

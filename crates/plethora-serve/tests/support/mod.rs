@@ -8,12 +8,21 @@ pub(crate) mod training;
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use plethora_serve::{Limits, ModelSource, ServeConfig, Server};
+use plethora_system::{Ensembles, Registry};
 use serde_json::Value;
 
 pub(crate) use client::Client;
+
+/// The linear systems.
+pub(crate) fn systems() -> &'static Registry {
+    static SYSTEMS: LazyLock<Registry> =
+        LazyLock::new(|| Registry::new(plethora_linear::FAMILIES).with(&Ensembles));
+    &SYSTEMS
+}
 
 /// A model that an earlier version of the program saved.
 pub(crate) fn small_model() -> PathBuf {
@@ -71,7 +80,7 @@ pub(crate) fn start(config: &ServeConfig) -> (Server, Client) {
 
 /// A server of these models.
 pub(crate) fn start_with(config: &ServeConfig, models: &[ModelSource]) -> (Server, Client) {
-    let server = Server::start(config, models).unwrap();
+    let server = Server::start(systems(), config, models).unwrap();
     let client = Client::new(server.address());
     (server, client)
 }

@@ -1,12 +1,15 @@
 //! A model of three trees, trained on a small catalogue.
 
 use std::path::Path;
+use std::sync::Arc;
 
+use plethora_catalogue::{Catalogue, CatalogueConfig};
 use plethora_core::NoProgress;
-use plethora_core::artifact::{ModelWriter, WorkFolder};
-use plethora_core::corpus::catalogue::{Catalogue, CatalogueConfig};
-use plethora_core::corpus::{Content, Document};
-use plethora_linear::{LinearConfig, LinearTrainer, ModelParts, TrainingSetBuilder};
+use plethora_core::corpus::{Content, Document, DocumentList};
+use plethora_jobs::Session;
+use plethora_jobs::training::{Corpus, TrainingJob};
+
+use super::systems;
 
 /// Documents of a catalogue.
 pub(crate) fn catalogue(num_documents: u64) -> Vec<Document> {
@@ -14,7 +17,7 @@ pub(crate) fn catalogue(num_documents: u64) -> Vec<Document> {
         num_documents,
         ..CatalogueConfig::default()
     };
-    let document = |record: plethora_core::corpus::catalogue::CatalogueDocument| Document {
+    let document = |record: plethora_catalogue::CatalogueDocument| Document {
         id: record.id,
         content: Content::Text(format!("{}\n{}", record.title, record.text)),
         labels: record.labels,
@@ -25,31 +28,10 @@ pub(crate) fn catalogue(num_documents: u64) -> Vec<Document> {
 
 /// Trains and saves a model of a system, in place of what may be there.
 pub(crate) fn train(system: &str, documents: &[Document], target: &Path) {
-    let config = LinearConfig::of_system(system).unwrap();
-    let mut builder = TrainingSetBuilder::new(config.text.clone()).unwrap();
-    for document in documents {
-        builder.add(document.clone()).unwrap();
-    }
-    let set = builder.finish(&[], None).unwrap();
-    let trainer = LinearTrainer {
-        features: &set.features,
-        labels_of_documents: &set.labels_of_documents,
-        space: &set.space,
-        label_names: None,
-        config: &config,
+    let corpus = Corpus::of_documents("documents", DocumentList::new(documents.to_vec(), None));
+    let job = TrainingJob {
+        replaces: true,
+        ..TrainingJob::new(corpus, systems().recipe(system).unwrap(), target)
     };
-    let work = WorkFolder::open(target, &trainer.fingerprint().unwrap(), false).unwrap();
-    trainer.run(&work, &NoProgress).unwrap();
-    let parts = ModelParts {
-        config: &config,
-        space: &set.space,
-        tfidf: set.tfidf.as_ref(),
-        text_fields: &[],
-        num_features: set.features.num_columns(),
-        num_documents: set.labels_of_documents.num_rows() as u64,
-        evaluation: None,
-    };
-    let writer = ModelWriter::create(target, true).unwrap();
-    parts.save(&work, writer).unwrap();
-    work.remove().unwrap();
+    job.run(&Session::new(Arc::new(NoProgress))).unwrap();
 }

@@ -4,9 +4,11 @@ use std::fmt::Write as _;
 
 use plethora_core::Result;
 use plethora_core::corpus::{Content, CorpusReader, Document};
-use plethora_predict::{Predictor, RankOptions};
+use plethora_system::{Predictor, RankOptions};
 
-use crate::explanation::{ExplanationReport, TextStyle};
+use plethora_jobs::explanation::ExplanationReport;
+
+use crate::explanation::{TextStyle, marked_text};
 
 /// Labels predicted for the example.
 const NUM_LABELS: usize = 5;
@@ -84,7 +86,7 @@ fn marked(
     let report = ExplanationReport::new(predictor, String::new(), text, &[best])?;
     Ok(format!(
         "{}\nmarked are the words behind {}\n",
-        indented(&report.marked_text(TextStyle::of_stdout())),
+        indented(&marked_text(&report, TextStyle::of_stdout())),
         predictor.labels().label(best).name
     ))
 }

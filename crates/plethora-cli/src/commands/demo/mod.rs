@@ -7,41 +7,32 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use plethora_core::corpus::catalogue::{Catalogue, CatalogueConfig};
+use plethora_catalogue::{Catalogue, CatalogueConfig};
 use plethora_core::corpus::{Filter, ReadOptions};
 use plethora_core::metrics::EvaluationConfig;
 use plethora_core::{Error, Result};
-use plethora_predict::{Device, Predictor};
+use plethora_system::{Registry, SystemSpec};
 
 use super::generate::{DOCUMENTS_FILE, LABELS_FILE, name_option};
 use crate::catalogue_files::{write_documents, write_labels};
-use crate::corpus_check::{CheckReport, CorpusProfile};
 use crate::evaluation::{EvaluationRun, MeasuredModel};
 use crate::figures::{bytes, duration, percent};
 use crate::session::Session;
 use crate::settings::SettingsArgs;
 use crate::training::{Corpus, TrainingJob, TrainingReport};
-use crate::{interrupt, results};
+use crate::{interrupt, registry, results};
+use plethora_jobs::check::{CheckReport, CorpusProfile};
 
 const EXAMPLES: &str = "\
 Examples:
   plethora demo
   plethora demo --documents 2000 --dir /tmp/demo";
 
-/// The systems to compare with their presets, the default first.
-const CONTENDERS: &[(&str, Option<&str>)] = &[
-    ("wide-tree", None),
-    ("parabel", None),
-    #[cfg(feature = "torch")]
-    ("attentionxml", Some("demo")),
-];
+/// Name of the preset that makes a system small enough to take part.
+const PRESET: &str = "demo";
 
-/// The system that labels the example: what it attends to can be seen best.
-const EXAMPLE_SYSTEM: &str = if cfg!(feature = "torch") {
-    "attentionxml"
-} else {
-    CONTENDERS[0].0
-};
+/// Systems that take part beside those with that preset: the first ones.
+const NUM_PLAIN: usize = 2;
 
 /// Metrics of the table.
 const SHOWN_METRICS: [&str; 6] = ["P@1", "P@3", "P@5", "nDCG@5", "R@5", "PSP@5"];
@@ -80,11 +71,11 @@ impl DemoArgs {
             self.documents_path().display()
         ))?;
         let profile = CorpusProfile::read(self.corpus("train").open()?, None, session)?;
-        let check = CheckReport::new(&profile, None, None);
+        let check = CheckReport::new(registry(), &profile, None, None)?;
         results::print(&format!("{}\n", check.render_briefly()))?;
         let mut contenders = Vec::new();
-        for (system, preset) in CONTENDERS {
-            contenders.push(self.contend(system, *preset, session)?);
+        for spec in contenders_of(registry()) {
+            contenders.push(self.contend(spec, session)?);
         }
         results::print(&table(&contenders))?;
         results::print(&self.example()?)?;
@@ -124,29 +115,19 @@ impl DemoArgs {
         Corpus::of_file(self.documents_path(), options)
     }
 
-    fn contend(
-        &self,
-        system: &str,
-        preset: Option<&str>,
-        session: &Session,
-    ) -> anyhow::Result<Contender> {
+    fn contend(&self, spec: &SystemSpec, session: &Session) -> anyhow::Result<Contender> {
         let settings = SettingsArgs {
-            system: Some(system.to_owned()),
-            preset: preset.map(str::to_owned),
+            system: Some(spec.name.to_owned()),
+            preset: has_preset(spec).then(|| PRESET.to_owned()),
             seed: Some(self.seed),
             ..SettingsArgs::default()
         };
+        let output = self.dir.join(spec.name);
         let job = TrainingJob {
-            data: self.corpus("train"),
-            valid: None,
             vocabulary: Some(self.labels_path()),
-            output: self.dir.join(system),
-            config: settings.resolve_alone()?,
-            device: Device::default(),
             piece_cache: None,
-            epoch_share: 1.0,
             replaces: true,
-            resumes: false,
+            ..TrainingJob::new(self.corpus("train"), settings.resolve_alone()?, output)
         };
         let report = job.run(session)?;
         let test = self.corpus("test");
@@ -156,19 +137,22 @@ impl DemoArgs {
             depth: None,
             is_tuned: false,
         };
-        let predictor = Predictor::open(&job.output)?;
+        let predictor = registry().open(&job.output)?;
         let measured = run.run(&predictor, test.open()?, &test.path, session)?;
         Ok(Contender { report, measured })
     }
 
+    /// The last system labels the example: the slower ones show best what they look at.
     fn example(&self) -> Result<String> {
-        let predictor = Predictor::open(&self.dir.join(EXAMPLE_SYSTEM))?;
+        let system = contenders_of(registry()).last();
+        let system = system.map_or(registry().default_system().name, |spec| spec.name);
+        let predictor = registry().open(&self.dir.join(system))?;
         example::render(self.corpus("test").open()?, &predictor)
     }
 
     fn next_commands(&self) -> String {
         let program = env::args().next().unwrap_or_else(|| "plethora".into());
-        let model = self.dir.join(CONTENDERS[0].0);
+        let model = self.dir.join(registry().default_system().name);
         let (model, data) = (model.display(), self.documents_path());
         let data = data.display();
         format!(
@@ -180,6 +164,18 @@ impl DemoArgs {
              \x20 {program} train YOUR.jsonl -o YOUR-MODEL\n"
         )
     }
+}
+
+/// The systems to compare, the default first.
+fn contenders_of(registry: &Registry) -> impl Iterator<Item = &'static SystemSpec> {
+    let numbered = registry.systems().enumerate();
+    numbered
+        .filter(|(number, spec)| *number < NUM_PLAIN || has_preset(spec))
+        .map(|(_, spec)| spec)
+}
+
+fn has_preset(spec: &SystemSpec) -> bool {
+    spec.presets.iter().any(|preset| preset.name == PRESET)
 }
 
 fn table(contenders: &[Contender]) -> String {
