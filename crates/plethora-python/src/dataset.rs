@@ -3,22 +3,22 @@
 use std::path::PathBuf;
 
 use numpy::{PyArray1, ToPyArray};
-use plethora_core::corpus::{Content, CorpusReader, Filter, ReadOptions};
+use plethora_core::corpus::{Content, Filter, ReadOptions};
 use plethora_core::{Error, Result, SparseMatrix, SparseVector};
-use plethora_train::Session;
-use plethora_train::tell_warnings;
+use plethora_jobs::training::Corpus;
+use plethora_jobs::{Session, tell_warnings};
 use pyo3::prelude::*;
 use serde::Deserialize;
 
-use crate::errors::{config_error, exception};
-use crate::watch::watch;
+use crate::errors::exception;
+use crate::watch::{parse, watch};
 
-/// Documents between two looks for Ctrl-C.
+/// Documents between two checks for Ctrl-C.
 const DOCUMENTS_PER_STEP: u64 = 256;
 
 /// What to read, as Python writes it.
 #[derive(Debug, Deserialize)]
-struct Request {
+pub(crate) struct DataRequest {
     path: PathBuf,
     format: Option<String>,
     text_fields: Vec<String>,
@@ -66,12 +66,8 @@ pub(crate) fn read_dataset<'py>(
     request: &str,
     listener: Option<Py<PyAny>>,
 ) -> PyResult<Dataset<'py>> {
-    let request: Request =
-        serde_json::from_str(request).map_err(|error| config_error(&error.to_string()))?;
-    let options = request.options().map_err(|error| exception(&error))?;
-    let read = watch(py, 1, listener, |session| {
-        Columns::read(&request, &options, session)
-    })?;
+    let corpus = parse::<DataRequest>(request)?.corpus()?;
+    let read = watch(py, 1, listener, |session| Columns::read(&corpus, session))?;
     let features = (!read.rows.is_empty()).then(|| {
         let matrix = matrix(&read.rows, read.num_features);
         let starts: Vec<i64> = matrix
@@ -93,33 +89,33 @@ pub(crate) fn read_dataset<'py>(
     Ok((read.ids, read.texts, features, read.labels, read.names))
 }
 
-impl Request {
-    fn options(&self) -> Result<ReadOptions> {
-        Ok(ReadOptions {
-            format: self.format.as_deref().map(str::parse).transpose()?,
-            text_fields: self.text_fields.clone(),
-            label_field: self.label_field.clone(),
-            id_field: self.id_field.clone(),
-            filters: (self.filters.iter())
-                .map(|(field, value)| Filter {
-                    field: field.clone(),
-                    value: value.clone(),
-                })
+impl DataRequest {
+    /// The corpus.
+    pub(crate) fn corpus(self) -> PyResult<Corpus> {
+        let format = self.format.as_deref().map(str::parse).transpose();
+        let options = ReadOptions {
+            format: format.map_err(|error: Error| exception(&error))?,
+            text_fields: self.text_fields,
+            label_field: self.label_field,
+            id_field: self.id_field,
+            filters: (self.filters.into_iter())
+                .map(|(field, value)| Filter { field, value })
                 .collect(),
-            labels_path: self.labels_file.clone(),
-            label_separator: self.label_separator.clone(),
+            labels_path: self.labels_file,
+            label_separator: self.label_separator,
             docs_limit: self.docs_limit,
             ..ReadOptions::default()
-        })
+        };
+        Ok(Corpus::of_file(self.path, options))
     }
 }
 
 impl Columns {
-    fn read(request: &Request, options: &ReadOptions, session: &Session) -> Result<Self> {
-        let mut reader = CorpusReader::open(&request.path, options)?;
+    fn read(corpus: &Corpus, session: &Session) -> Result<Self> {
+        let mut reader = corpus.open()?;
         let mut read = Self::default();
         let progress = session.progress();
-        progress.start("reading", request.docs_limit);
+        progress.start("reading", corpus.options.docs_limit);
         while let Some(document) = reader.next().transpose()? {
             read.ids.push(document.id);
             read.labels.push(document.labels);
@@ -134,12 +130,12 @@ impl Columns {
         }
         if !read.texts.is_empty() && !read.rows.is_empty() {
             return Err(Error::input(
-                &request.path,
+                &corpus.path,
                 None,
                 "some documents have text and others only features",
             ));
         }
-        tell_warnings(&reader);
+        tell_warnings(&reader, progress);
         progress.finish(&format!("{} documents", read.ids.len()));
         let names = reader.vocabulary().iter();
         read.names = names

@@ -1,6 +1,6 @@
 //! Failures as Python exceptions, which `plethora._errors` defines.
 
-use plethora_core::Error;
+use plethora_core::{Argument, Error, Hint, Message, Wording};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -13,20 +13,13 @@ static EXCEPTIONS: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
 pub(crate) fn exception(error: &Error) -> PyErr {
     match error {
         Error::Interrupted => PyKeyboardInterrupt::new_err(()),
-        Error::Exists { path } => named(
-            "FileError",
-            format!(
-                "{} exists already; choose another name or pass overwrite=True",
-                path.display()
-            ),
-        ),
-        _ => named(class_of(error), with_arguments(&error.to_string())),
+        _ => named(class_of(error), error.worded(&Keywords)),
     }
 }
 
 /// An exception for settings that make no sense.
 pub(crate) fn config_error(message: &str) -> PyErr {
-    named("ConfigError", with_arguments(message))
+    named("ConfigError", message.to_owned())
 }
 
 /// An exception for documents, labels or predictions that cannot be used.
@@ -37,9 +30,12 @@ pub(crate) fn data_error(message: String) -> PyErr {
 fn class_of(error: &Error) -> &'static str {
     match error {
         Error::Input { .. } | Error::Data(_) => "DataError",
-        Error::Config { .. } => "ConfigError",
+        Error::Config { .. } | Error::Usage(_) => "ConfigError",
         Error::Model { .. } => "ModelError",
-        Error::Read { .. } | Error::Write { .. } | Error::Occupied { .. } => "FileError",
+        Error::Read { .. }
+        | Error::Write { .. }
+        | Error::Exists { .. }
+        | Error::Occupied { .. } => "FileError",
         Error::Compute(_) => "ComputeError",
         _ => "Error",
     }
@@ -58,19 +54,31 @@ fn named(class: &str, message: String) -> PyErr {
     })
 }
 
-/// Messages name options of the command line; here they are arguments: `--label-field` is
-/// `label_field`.
-fn with_arguments(message: &str) -> String {
-    let mut parts = message.split("--");
-    let mut text = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let is_name = |letter: char| letter.is_ascii_lowercase() || letter == '-';
-        let end = part.find(|letter| !is_name(letter)).unwrap_or(part.len());
-        if end == 0 {
-            text.push_str("--");
+/// Arguments and settings as Python takes them.
+struct Keywords;
+
+impl Wording for Keywords {
+    fn argument(&self, argument: Argument) -> String {
+        match argument {
+            Argument::FORCE => "overwrite".into(),
+            other => other.name().into(),
         }
-        text.push_str(&part[..end].replace('-', "_"));
-        text.push_str(&part[end..]);
     }
-    text
+
+    fn hint(&self, hint: &Hint) -> String {
+        match hint {
+            Hint::Argument(argument) => format!("{}=", self.argument(*argument)),
+            Hint::Switch(argument) => format!("{}=True", self.argument(*argument)),
+            Hint::Value(argument, value) if value.parse::<f64>().is_ok() => {
+                format!("{}={value}", self.argument(*argument))
+            }
+            Hint::Value(argument, value) => format!("{}={value:?}", self.argument(*argument)),
+            Hint::Setting { key, value } => format!("{}={value}", key.replace('.', "__")),
+        }
+    }
+}
+
+/// Hands a warning of the libraries to Python's logger.
+pub(crate) fn warn(warning: &Message) {
+    tracing::warn!(target: "plethora", "{}", warning.worded(&Keywords));
 }

@@ -12,6 +12,7 @@
 mod dataset;
 mod documents;
 mod errors;
+mod jobs;
 mod logging;
 mod measure;
 mod model;
@@ -27,14 +28,17 @@ use pyo3::prelude::*;
 fn _plethora(module: &Bound<'_, PyModule>) -> PyResult<()> {
     logging::install();
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
-    module.add("HAS_NEURAL", cfg!(feature = "torch"))?;
-    module.add("NEURAL_SYSTEMS", plethora_predict::NEURAL_SYSTEMS.to_vec())?;
     module.add_class::<documents::PyDocuments>()?;
     module.add_class::<model::PyModel>()?;
-    module.add_function(wrap_pyfunction!(settings::systems, module)?)?;
+    module.add_function(wrap_pyfunction!(settings::system_specs, module)?)?;
     module.add_function(wrap_pyfunction!(settings::resolve, module)?)?;
     module.add_function(wrap_pyfunction!(training::train, module)?)?;
     module.add_function(wrap_pyfunction!(dataset::read_dataset, module)?)?;
     module.add_function(wrap_pyfunction!(measure::measure, module)?)?;
+    module.add_function(wrap_pyfunction!(jobs::check, module)?)?;
+    module.add_function(wrap_pyfunction!(jobs::search, module)?)?;
+    module.add_function(wrap_pyfunction!(jobs::report, module)?)?;
+    module.add_function(wrap_pyfunction!(jobs::calibrate, module)?)?;
+    module.add_function(wrap_pyfunction!(jobs::ensemble, module)?)?;
     Ok(())
 }

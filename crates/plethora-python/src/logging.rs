@@ -9,18 +9,15 @@ use tracing::{Event, Level, Metadata, Subscriber};
 
 /// In the message of a panic that says that libtorch failed. The neural crate turns such panics
 /// into errors, which are told once.
-#[cfg(feature = "torch")]
 const TORCH_FAILURE: &str = "Torch(\"";
 
 /// Passes warnings on from now on.
 pub(crate) fn install() {
     // It fails where another module of this kind has done so, and then all is well too.
     let _ = tracing::subscriber::set_global_default(PythonLog);
-    #[cfg(feature = "torch")]
     silence_torch_failures();
 }
 
-#[cfg(feature = "torch")]
 fn silence_torch_failures() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

@@ -6,7 +6,8 @@ use plethora_core::{LabelId, ScoredLabel};
 use pyo3::prelude::*;
 use serde::Deserialize;
 
-use crate::errors::{config_error, data_error, exception};
+use crate::errors::{data_error, exception};
+use crate::watch::{parse, to_json};
 
 /// What to measure, as Python writes it.
 #[derive(Debug, Deserialize)]
@@ -29,8 +30,7 @@ pub(crate) fn measure(
     train_counts: PyReadonlyArray1<'_, u32>,
     request: &str,
 ) -> PyResult<String> {
-    let request: Request =
-        serde_json::from_str(request).map_err(|error| config_error(&error.to_string()))?;
+    let request: Request = parse(request)?;
     let mut evaluator = Evaluator::new(
         request.config,
         train_counts.as_slice()?,
@@ -67,7 +67,7 @@ pub(crate) fn measure(
         }
         evaluator.add(&truth, &ranking);
     }
-    serde_json::to_string(&evaluator.finish()).map_err(|error| config_error(&error.to_string()))
+    to_json(&evaluator.finish())
 }
 
 fn row<'a, T>(entries: &'a [T], ends: &[i64]) -> Option<&'a [T]> {

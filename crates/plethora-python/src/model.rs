@@ -5,20 +5,19 @@ use std::sync::Mutex;
 
 use numpy::{PyArray1, ToPyArray};
 use plethora_core::artifact::{ModelCopy, ModelReader, ModelWriter};
-use plethora_core::corpus::{CorpusReader, Label, LabelSpace};
+use plethora_core::corpus::{CorpusReader, Document, Label};
 use plethora_core::metrics::EvaluationConfig;
-use plethora_core::{Error, NoProgress, Result, ScoredLabel};
-use plethora_predict::{Compute, Explanation, Predictor, RankOptions};
-use plethora_train::Session;
-use plethora_train::evaluation::EvaluationRun;
+use plethora_core::{NoProgress, Result, ScoredLabel};
+use plethora_jobs::Session;
+use plethora_jobs::evaluation::EvaluationRun;
+use plethora_system::{Predictor, RankOptions, ShownExplanation};
 use pyo3::prelude::*;
 use serde::Deserialize;
-use serde_json::{Value, json};
 
 use crate::documents::{NAME, PyDocuments};
-use crate::errors::{config_error, data_error, exception};
-use crate::settings;
-use crate::watch::{lock, watch};
+use crate::errors::{data_error, exception};
+use crate::settings::compute;
+use crate::watch::{lock, parse, watch, watch_json};
 
 /// Rankings as arrays: where each document's begins, labels and scores, best first.
 type Rankings<'py> = (
@@ -56,12 +55,9 @@ impl PyModel {
     /// Opens a model folder.
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf, device: &str, dtype: &str) -> PyResult<Self> {
-        let compute = Compute {
-            device: settings::device(device)?,
-            precision: dtype.parse().map_err(|error: Error| exception(&error))?,
-        };
+        let compute = compute(device, dtype)?;
         let predictor = py
-            .detach(|| Predictor::open_on(&path, compute))
+            .detach(|| plethora::registry().open_on(&path, compute))
             .map_err(|error| exception(&error))?;
         Ok(Self {
             predictor: Mutex::new(predictor),
@@ -137,10 +133,9 @@ impl PyModel {
         };
         let mut guard = lock(py, &self.predictor)?;
         let predictor = &mut *guard;
-        let measured = watch(py, request.num_threads, listener, move |session| {
+        watch_json(py, request.num_threads, listener, move |session| {
             run.run(predictor, reader, name, session)
-        })?;
-        serde_json::to_string(&measured).map_err(|error| config_error(&error.to_string()))
+        })
     }
 
     /// Why a label has its score for a text, as JSON.
@@ -156,11 +151,10 @@ impl PyModel {
         let Some(id) = predictor.labels().id(label) else {
             return Err(data_error(format!("the model has no label {label:?}")));
         };
-        let explained = watch(py, num_threads, None, move |_| {
+        watch_json(py, num_threads, None, move |_| {
             let found = predictor.explain(text, id)?;
-            Ok(as_json(&found, text, predictor.labels()))
-        })?;
-        Ok(explained.to_string())
+            Ok(ShownExplanation::new(found, text, predictor.labels()))
+        })
     }
 
     /// Copies the model to another folder, which appears when it is complete.
@@ -170,14 +164,10 @@ impl PyModel {
     }
 }
 
-fn parse<'a, T: Deserialize<'a>>(request: &'a str) -> PyResult<T> {
-    serde_json::from_str(request).map_err(|error| config_error(&error.to_string()))
-}
-
 /// Ranks batch by batch, so that Ctrl-C need not wait for all of them.
 fn rank(
     predictor: &Predictor,
-    documents: &[plethora_core::corpus::Document],
+    documents: &[Document],
     request: &RankRequest,
     session: &Session,
 ) -> Result<(Vec<i64>, Vec<ScoredLabel>)> {
@@ -205,57 +195,4 @@ fn copy(path: &Path, target: &Path, overwrite: bool) -> Result<()> {
     ModelCopy::default().run(&model, &writer, &NoProgress)?;
     let manifest = model.manifest();
     writer.finish(&manifest.kind, manifest.details.clone())
-}
-
-/// The same object as `plethora explain --json` has for a label; places are counted in characters,
-/// as Python does.
-fn as_json(found: &Explanation, text: &str, labels: &LabelSpace) -> Value {
-    let label = labels.label(found.label);
-    // The number of characters before each byte.
-    let mut characters = vec![0; text.len() + 1];
-    for (number, (byte, character)) in text.char_indices().enumerate() {
-        characters[byte..byte + character.len_utf8()].fill(number);
-        characters[text.len()] = number + 1;
-    }
-    let spans = found.spans.iter().map(|span| {
-        json!({
-            "start": characters[span.start],
-            "end": characters[span.end],
-            "text": &text[span.start..span.end],
-            "weight": span.weight,
-        })
-    });
-    let terms = found.terms.iter().map(|term| {
-        json!({
-            "term": term.term,
-            "value": term.value,
-            "weight": term.weight,
-            "contribution": term.contribution,
-        })
-    });
-    let neighbours = found.neighbours.iter().map(|neighbour| {
-        let names = neighbour.labels.iter().map(|&id| &labels.label(id).name);
-        json!({
-            "id": neighbour.id,
-            "title": neighbour.title,
-            "similarity": neighbour.similarity,
-            "share": neighbour.share,
-            "has_label": neighbour.labels.contains(&found.label),
-            "labels": names.collect::<Vec<_>>(),
-        })
-    });
-    let member =
-        (found.member.as_ref()).map(|member| json!({"name": member.name, "system": member.system}));
-    json!({
-        "label": label.key,
-        "label_id": found.label.0,
-        "name": label.name,
-        "score": found.score,
-        "network_score": found.network_score,
-        "method": found.method.as_str(),
-        "member": member,
-        "spans": spans.collect::<Vec<_>>(),
-        "terms": terms.collect::<Vec<_>>(),
-        "neighbours": neighbours.collect::<Vec<_>>(),
-    })
 }

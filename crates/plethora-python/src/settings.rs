@@ -1,17 +1,21 @@
 //! Keyword arguments as settings of a system.
 
-use plethora_predict::{Device, Precision};
-use plethora_train::settings::{
-    AssignedValue, Assignment, SYSTEM, Step, SystemConfig, apply, recipes,
-};
+use plethora::registry;
+use plethora_core::Error;
+use plethora_system::settings::{self, AssignedValue, Assignment, SYSTEM, Settings, Step};
+use plethora_system::{Compute, Precision};
 use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::errors::{config_error, exception};
+use crate::watch::{parse, to_json};
 
 /// Arguments that stand for a setting, which one depends on the system.
 const OPTIONS: [&str; 4] = ["seed", "beam", "vectors", "encoder"];
+
+/// The option for the numbers that systems compute with.
+const DTYPE: &str = "dtype";
 
 /// What a classifier was made with, as Python writes it.
 #[derive(Debug, Deserialize)]
@@ -23,13 +27,29 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// Reads what `plethora._estimator` has written.
-    pub(crate) fn parse(text: &str) -> PyResult<Self> {
-        serde_json::from_str(text).map_err(|error| config_error(&error.to_string()))
+    /// The settings of the system, checked.
+    pub(crate) fn resolve(&self) -> PyResult<Settings> {
+        self.check_absent()?;
+        let settings = self.settings().map_err(|error| exception(&error))?;
+        settings.config().map_err(|error| exception(&error))?;
+        Ok(settings)
     }
 
-    /// The settings of the system, checked.
-    pub(crate) fn resolve(&self) -> PyResult<SystemConfig> {
+    /// Says of systems that this build lacks how to get them.
+    fn check_absent(&self) -> PyResult<()> {
+        match registry().absent() {
+            Some(absent) if absent.systems.contains(&self.system.as_str()) => {
+                Err(config_error(&format!(
+                    "{}: this build of plethora has no {}; build one with `maturin build --release \
+                     --features torch`, or `cargo xtask python` in the repository",
+                    self.system, absent.what
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn settings(&self) -> Result<Settings, Error> {
         let assignment = |key: &str, value: &Value| Assignment {
             key: key.to_owned(),
             value: AssignedValue::Typed(value.clone()),
@@ -54,31 +74,52 @@ impl Request {
             origin: "preset".into(),
             ..assignment("preset", &Value::from(name.as_str()))
         });
-        let mut config =
-            apply(&steps, preset.as_ref()).map_err(|error| config_error(&error.to_string()))?;
-        let precision = self.dtype.parse::<Precision>();
-        let precision = precision.map_err(|error| exception(&error))?;
-        config.set_precision(precision);
-        config.validate().map_err(|error| exception(&error))?;
-        Ok(config)
+        let mut settings = settings::resolve(registry(), &steps, preset.as_ref())?;
+        self.set_precision(&mut settings)?;
+        Ok(settings)
+    }
+
+    /// Numbers to compute with; those of the settings unless others are asked for.
+    fn set_precision(&self, settings: &mut Settings) -> Result<(), Error> {
+        match self.dtype.parse()? {
+            Precision::Auto => Ok(()),
+            asked if settings.option(DTYPE).is_some() => settings.assign_option(&Assignment {
+                key: DTYPE.into(),
+                value: AssignedValue::Typed(asked.name().into()),
+                origin: DTYPE.into(),
+            }),
+            asked => {
+                let system = settings.system();
+                tracing::warn!("{system} computes with f32, not with {}", asked.name());
+                Ok(())
+            }
+        }
     }
 }
 
-/// A device by its name.
-pub(crate) fn device(name: &str) -> PyResult<Device> {
-    let known = name.parse::<Device>();
-    known.map_err(|error| config_error(&error.to_string()))
+/// Where and with which numbers to compute, by their names.
+pub(crate) fn compute(device: &str, dtype: &str) -> PyResult<Compute> {
+    let named = || -> Result<Compute, Error> {
+        Ok(Compute {
+            device: device.parse()?,
+            precision: dtype.parse()?,
+        })
+    };
+    named().map_err(|error| exception(&error))
 }
 
-/// The systems that can be trained, the default first.
+/// The systems that can be trained, the default first: names, what they are, and whether they can
+/// compute elsewhere than on the processor.
 #[pyfunction]
-pub(crate) fn systems() -> Vec<&'static str> {
-    recipes().into_iter().map(|(name, _)| name).collect()
+pub(crate) fn system_specs() -> Vec<(&'static str, &'static str, bool)> {
+    let specs = registry().systems();
+    specs
+        .map(|spec| (spec.name, spec.about, spec.uses_devices()))
+        .collect()
 }
 
 /// All settings that a classifier is trained with, as JSON.
 #[pyfunction]
 pub(crate) fn resolve(request: &str) -> PyResult<String> {
-    let config = Request::parse(request)?.resolve()?;
-    serde_json::to_string(&config).map_err(|error| config_error(&error.to_string()))
+    to_json(&parse::<Request>(request)?.resolve()?)
 }

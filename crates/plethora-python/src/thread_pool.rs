@@ -15,7 +15,7 @@ static POOLS: Mutex<Option<(u32, Pools)>> = Mutex::new(None);
 
 type Pools = HashMap<usize, Arc<ThreadPool>>;
 
-/// A pool of so many threads, 0 for one a processor. It is kept for the next call.
+/// A pool of so many threads, 0 for one per processor. It is kept for the next call.
 pub(crate) fn pool(num_threads: usize) -> Result<Arc<ThreadPool>> {
     if num_threads > MAX_THREADS {
         return Err(Error::config(
@@ -45,10 +45,7 @@ pub(crate) fn pool(num_threads: usize) -> Result<Arc<ThreadPool>> {
 
 /// Has libtorch, if it is there, compute with as many threads on the calling one.
 pub(crate) fn limit_libtorch(num_threads: usize) {
-    #[cfg(feature = "torch")]
     if num_threads > 0 {
-        plethora_neural::set_num_threads(num_threads);
+        plethora::set_num_threads(num_threads);
     }
-    #[cfg(not(feature = "torch"))]
-    let _ = num_threads;
 }

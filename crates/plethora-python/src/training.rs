@@ -2,15 +2,14 @@
 
 use std::path::PathBuf;
 
-use plethora_train::folders;
-use plethora_train::training::{Corpus, TrainingJob};
+use plethora_jobs::folders;
+use plethora_jobs::training::{Corpus, TrainingJob};
 use pyo3::prelude::*;
 use serde::Deserialize;
 
 use crate::documents::{NAME, PyDocuments};
-use crate::errors::config_error;
-use crate::settings::{self, Request};
-use crate::watch::watch;
+use crate::settings::{Request, compute};
+use crate::watch::{parse, watch_json};
 
 /// What messages call the validation documents.
 const VALIDATION_NAME: &str = "valid";
@@ -37,19 +36,18 @@ pub(crate) fn train(
     valid: Option<&PyDocuments>,
     listener: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let run: Run = serde_json::from_str(run).map_err(|error| config_error(&error.to_string()))?;
+    let run: Run = parse(run)?;
     let job = TrainingJob {
         data: Corpus::of_documents(NAME, documents.list()),
         valid: valid.map(|valid| Corpus::of_documents(VALIDATION_NAME, valid.list())),
         vocabulary: run.vocabulary,
         output: run.output,
-        config: Request::parse(request)?.resolve()?,
-        device: settings::device(&run.device)?,
+        settings: parse::<Request>(request)?.resolve()?,
+        device: compute(&run.device, "auto")?.device,
         piece_cache: folders::pieces(),
         epoch_share: 1.0,
         replaces: run.overwrite,
         resumes: run.resume,
     };
-    let report = watch(py, run.num_threads, listener, |session| job.run(session))?;
-    serde_json::to_string(&report).map_err(|error| config_error(&error.to_string()))
+    watch_json(py, run.num_threads, listener, |session| job.run(session))
 }

@@ -10,12 +10,13 @@ use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::thread;
 use std::time::Duration;
 
-use plethora_core::{Error, Progress, Result};
-use plethora_train::Session;
+use plethora_core::{Error, Message, Progress, Result};
+use plethora_jobs::Session;
 use pyo3::prelude::*;
+use serde::{Deserialize, Serialize};
 
-use crate::errors::exception;
-use crate::thread_pool;
+use crate::errors::{config_error, exception};
+use crate::{errors, thread_pool};
 
 /// How long Ctrl-C and progress may wait.
 const POLL: Duration = Duration::from_millis(50);
@@ -70,12 +71,16 @@ impl Progress for WatchedProgress {
         self.send(Event::Finish(summary.to_owned()));
     }
 
+    fn warn(&self, warning: &Message) {
+        errors::warn(warning);
+    }
+
     fn is_cancelled(&self) -> bool {
         self.shared.is_cancelled.load(Ordering::Relaxed)
     }
 }
 
-/// Runs `work` on `num_threads` threads, 0 for one a processor. `listener` is called with stage,
+/// Runs `work` on `num_threads` threads, 0 for one per processor. `listener` is called with stage,
 /// steps done, total, message and whether the stage is over.
 pub(crate) fn watch<T: Send>(
     py: Python<'_>,
@@ -110,6 +115,26 @@ pub(crate) fn watch<T: Send>(
         (None, Some(result)) => result.map_err(|error| exception(&error)),
         (None, None) => Err(exception(&Error::Compute("the work was lost".into()))),
     }
+}
+
+/// As [`watch`], with what came out as JSON.
+pub(crate) fn watch_json<T: Serialize + Send>(
+    py: Python<'_>,
+    num_threads: usize,
+    listener: Option<Py<PyAny>>,
+    work: impl FnOnce(&Session) -> Result<T> + Send,
+) -> PyResult<String> {
+    to_json(&watch(py, num_threads, listener, work)?)
+}
+
+/// A value as JSON.
+pub(crate) fn to_json(value: &impl Serialize) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|error| config_error(&error.to_string()))
+}
+
+/// What Python asks for, from JSON.
+pub(crate) fn parse<'a, T: Deserialize<'a>>(request: &'a str) -> PyResult<T> {
+    serde_json::from_str(request).map_err(|error| config_error(&error.to_string()))
 }
 
 /// The lock of a model that one thread at a time may use; waiting for it, other Python threads run.

@@ -122,6 +122,7 @@ def test_explanations_point_into_the_text(parabel, test):
     assert found["spans"] and found["terms"]
     for span in found["spans"]:
         assert text[span["start"] : span["end"]] == span["text"]
+        assert text.encode()[span["start_byte"] : span["end_byte"]].decode() == span["text"]
     with pytest.raises(plethora.DataError, match="the model has no label"):
         parabel.explain(text, "no such label")
 

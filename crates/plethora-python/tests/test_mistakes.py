@@ -94,6 +94,19 @@ def test_corpora_name_file_and_line(tmp_path):
         plethora.load_dataset(corpus, format="excel")
 
 
+def test_hints_are_arguments_and_paths_stay_as_they_are(tmp_path):
+    folder = tmp_path / "models--ada--engine"
+    folder.mkdir()
+    corpus = folder / "corpus.csv"
+    corpus.write_text("id,body\n1,Tides\n")
+    with pytest.raises(plethora.DataError, match="models--ada--engine.*with text_field=$"):
+        plethora.load_dataset(corpus, format="csv")
+    with pytest.raises(plethora.ConfigError, match=r"^label_separator: .*; check format=$"):
+        plethora.load_dataset(corpus, format="fasttext", label_separator="|")
+    with pytest.raises(plethora.DataError, match="; text__min_df=1 keeps rare terms$"):
+        plethora.Parabel(text__min_df=5).fit(TEXTS, LABELS)
+
+
 def test_every_exception_is_of_the_package_and_of_the_usual_kind():
     assert issubclass(plethora.DataError, (plethora.Error, ValueError))
     for kind in ("DataError", "ConfigError", "ModelError", "FileError", "ComputeError"):

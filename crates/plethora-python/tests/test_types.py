@@ -19,6 +19,7 @@ assert_type(model, plethora.Parabel)
 assert_type(model.predict(["Tides"]), list[list[tuple[str, float]]])
 assert_type(model.score(["Tides"], [["sea"]]), float)
 assert_type(plethora.load("model"), plethora.Classifier)
+plethora.check("papers.jsonl", text_field=["title", "text"], where={"split": "train"})
 """
 
 

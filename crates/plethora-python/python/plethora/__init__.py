@@ -21,6 +21,7 @@ from ._errors import (
     ModelError,
     NotFittedError,
 )
+from ._jobs import calibrate, check, ensemble, report, search
 from ._plethora import VERSION as __version__
 from ._progress import Progress
 from ._systems import (
@@ -66,9 +67,14 @@ __all__ = [
     "XMLCNN",
     "XMLRNN",
     "__version__",
+    "calibrate",
+    "check",
+    "ensemble",
     "has_neural_systems",
     "load",
     "load_dataset",
     "metrics",
+    "report",
+    "search",
     "systems",
 ]

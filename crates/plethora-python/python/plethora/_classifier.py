@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any, Sequence, TypeVar, Union
+from typing import Any, Sequence, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,9 +16,9 @@ from ._folder import TemporaryFolder, read_files, write_files
 from ._inputs import Labels, Texts, column_names, documents, is_matrix, num_columns_of
 from ._libtorch import share_with_torch
 from ._progress import ProgressOption, listener
-from ._settings import nested, plain, request
+from ._reading import PathLike
+from ._settings import nested, num_threads, plain, request
 
-PathLike = Union[str, "os.PathLike[str]"]
 Ranking = list[tuple[str, float]]
 Self = TypeVar("Self", bound="Classifier")
 
@@ -38,14 +38,14 @@ class Classifier:
     seed
         Seed of all random choices; equal seeds give equal models.
     beam
-        Tree nodes kept a level in prediction, for systems with trees.
+        Tree nodes kept per level in prediction, for systems with trees.
     preset
         Named changes of the system's settings.
     device, dtype
         Where neural systems compute ("cpu", "cuda", "cuda:1") and with which numbers ("auto",
         "f32", "bf16").
     n_jobs
-        Threads of training and prediction; None and -1 stand for one a processor.
+        Threads of training and prediction; None and -1 stand for one per processor.
     progress
         None draws bars with tqdm in terminals and notebooks, True always, False never; a function
         is called with a :class:`plethora.Progress`.
@@ -150,7 +150,7 @@ class Classifier:
         output
             Folder for the model; without it the model is temporary until :meth:`save`.
         overwrite, resume
-            Replace the model in `output`; go on with an interrupted run of the same data.
+            Replace the model in `output`; resume an interrupted run of the same data.
         """
         columns = None
         if is_matrix(labels):
@@ -230,11 +230,10 @@ class Classifier:
         return float(self.evaluate(texts, labels)[_SCORE])
 
     def explain(self, text: str, label: str) -> dict[str, Any]:
-        """Which places of a text speak for a label and against it."""
-        found: dict[str, Any] = json.loads(
-            self._fitted().explain(text, label, self._num_threads())
-        )
-        return found
+        """Which places of a text speak for a label and against it, as `plethora explain`."""
+        found = json.loads(self._fitted().explain(text, label, self._num_threads()))
+        # Always there, also for systems that have none of these.
+        return {"network_score": None, "member": None, "neighbours": [], **found}
 
     # Folders.
 
@@ -321,12 +320,7 @@ class Classifier:
         return columns
 
     def _num_threads(self) -> int:
-        if self.n_jobs is None or self.n_jobs == -1:
-            return 0
-        count = int(self.n_jobs)
-        if count < 1:
-            raise ConfigError(f"n_jobs: must be at least 1, or -1, found {self.n_jobs}")
-        return count
+        return num_threads(self.n_jobs)
 
     def __repr__(self) -> str:
         usual = {"top_k": 10, "device": "cpu", "dtype": "auto"}
@@ -376,13 +370,13 @@ def load(path: PathLike, *, device: str = "cpu", dtype: str = "auto", **params: 
 
     `params` are those of :class:`Classifier` that do not concern training, as `top_k` and `n_jobs`.
     """
-    from ._systems import class_of
+    from ._systems import class_of, systems
 
     folder = Path(path)
     share_with_torch(device)
     model = _plethora.Model.open(folder, device, dtype)
     system = json.loads(model.details())["system"]
-    settings = nested(folder / "config.json") if system in _plethora.systems() else {}
+    settings = nested(folder / "config.json") if system in systems() else {}
     of_system = class_of(system)
     settings = {**settings, "device": device, "dtype": dtype, **params}
     if of_system is Classifier:

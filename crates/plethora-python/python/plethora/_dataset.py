@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import Mapping, NamedTuple, Sequence
 
 import numpy as np
 import scipy.sparse as sp
 
 from . import _plethora
-from ._classifier import PathLike
 from ._inputs import Texts
 from ._progress import ProgressOption, listener
+from ._reading import PathLike, corpus
 
 
 class Dataset(NamedTuple):
@@ -46,18 +45,17 @@ def load_dataset(
     The format is told by the content. `where` keeps documents whose fields have these values, as
     ``where={"split": "train"}``.
     """
-    fields = [text_field] if isinstance(text_field, str) else list(text_field or [])
-    asked = {
-        "path": os.fspath(path),
-        "format": format,
-        "text_fields": fields,
-        "label_field": label_field,
-        "id_field": id_field,
-        "filters": [[field, str(value)] for field, value in (where or {}).items()],
-        "labels_file": None if labels_file is None else os.fspath(labels_file),
-        "label_separator": label_separator,
-        "docs_limit": docs_limit,
-    }
+    asked = corpus(
+        path,
+        format=format,
+        text_field=text_field,
+        label_field=label_field,
+        id_field=id_field,
+        where=where,
+        labels_file=labels_file,
+        label_separator=label_separator,
+        docs_limit=docs_limit,
+    )
     ids, texts, features, labels, names = _plethora.read_dataset(
         json.dumps(asked), listener(progress)
     )

@@ -28,6 +28,8 @@ def prepare() -> None:
     """Loads libtorch, or leaves it to the paths that the extension module was built with."""
     if not _is_needed():
         return
+    # AMX tiles that oneDNN has not configured end the process; once it has computed, this is too late.
+    os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_FP16")
     folder = os.environ.get(VARIABLE)
     if "torch" in sys.modules:
         # Its libraries are loaded already, and there is no way to have others.

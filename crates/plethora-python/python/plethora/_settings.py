@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any, Mapping
 
-from . import _plethora
 from ._errors import ConfigError
 
 # What a model folder says of the system itself is no setting.
@@ -17,11 +16,6 @@ def request(
     system: str, preset: str | None, dtype: str, settings: Mapping[str, Any]
 ) -> str:
     """The settings as the extension module reads them."""
-    if system in _plethora.NEURAL_SYSTEMS and not _plethora.HAS_NEURAL:
-        raise ConfigError(
-            f"{system}: this build of plethora has no neural systems; build one with "
-            "`maturin build --release --features torch`, or `cargo xtask python` in the repository"
-        )
     flat: dict[str, Any] = {}
     for name, value in settings.items():
         _flatten(name.replace("__", "."), value, flat)
@@ -39,6 +33,16 @@ def nested(path: Path) -> dict[str, Any]:
         for name, value in flat.items()
         if name.rsplit(".", 1)[-1] not in _FIXED
     }
+
+
+def num_threads(n_jobs: int | None) -> int:
+    """The number of threads; 0 stands for one per processor."""
+    if n_jobs is None or n_jobs == -1:
+        return 0
+    count = int(n_jobs)
+    if count < 1:
+        raise ConfigError(f"n_jobs: must be at least 1, or -1, found {n_jobs}")
+    return count
 
 
 def plain(value: Any) -> Any:

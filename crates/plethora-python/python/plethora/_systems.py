@@ -129,9 +129,9 @@ def class_of(system: str) -> type[Classifier]:
 
 def systems() -> list[str]:
     """Names of the systems that can be trained, the default first."""
-    return _plethora.systems()
+    return [name for name, _, _ in _plethora.system_specs()]
 
 
 def has_neural_systems() -> bool:
     """True if this build knows the neural systems, which need libtorch."""
-    return _plethora.HAS_NEURAL
+    return any(uses_devices for _, _, uses_devices in _plethora.system_specs())
