@@ -1,0 +1,12 @@
+//! Tells the linker where libtorch is at run time, as `plethora` passes it on; without the
+//! feature `torch` there is nothing to tell.
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    let Ok(folder) = std::env::var("DEP_PLETHORA_LIBTORCH_LIB") else {
+        return;
+    };
+    if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux") {
+        println!("cargo::rustc-link-arg=-Wl,--enable-new-dtags,-rpath,$ORIGIN/lib,-rpath,{folder}");
+    }
+}
