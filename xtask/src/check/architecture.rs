@@ -11,9 +11,8 @@ const ENDINGS: [&str; 6] = ["/", ".rs", ".toml", ".md", ".py", ".sh"];
 /// Checks every path that ARCHITECTURE.md names in backticks or links to; paths are relative to the
 /// root, to a crate or to a crate's `src`.
 pub(super) fn check(root: &Path) -> Result<()> {
-    let Ok(text) = fs::read_to_string(root.join("ARCHITECTURE.md")) else {
-        return Ok(());
-    };
+    let text = fs::read_to_string(root.join("ARCHITECTURE.md"))
+        .map_err(|error| format!("ARCHITECTURE.md: {error}"))?;
     let bases = bases(root)?;
     let missing: Vec<&str> = paths(&text)
         .into_iter()
@@ -68,7 +67,11 @@ mod tests {
     }
 
     #[test]
-    fn repository_without_the_file_passes() {
-        check(Path::new("/nonexistent")).unwrap();
+    fn a_missing_page_and_a_path_that_is_not_there_are_found() {
+        assert!(check(Path::new("/nonexistent")).is_err());
+        check(&crate::repository()).unwrap();
+        let bases = bases(&crate::repository()).unwrap();
+        let is_there = |path: &str| bases.iter().any(|base| base.join(path).exists());
+        assert!(is_there("registry.rs") && !is_there("no_such_file.rs"));
     }
 }

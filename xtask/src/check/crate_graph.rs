@@ -9,46 +9,44 @@ use crate::Result;
 /// Every crate of the workspace with the crates of the workspace it may use.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("plethora-core", &[]),
-    ("plethora-linear", &["plethora-core"]),
-    ("plethora-neural", &["plethora-core"]),
+    ("plethora-catalogue", &["plethora-core"]),
+    ("plethora-system", &["plethora-core"]),
+    ("plethora-linear", &["plethora-core", "plethora-system"]),
+    ("plethora-neural", &["plethora-core", "plethora-system"]),
+    ("plethora-jobs", &["plethora-core", "plethora-system"]),
+    ("plethora-serve", &["plethora-core", "plethora-system"]),
     (
-        "plethora-predict",
-        &["plethora-core", "plethora-linear", "plethora-neural"],
-    ),
-    (
-        "plethora-serve",
-        &["plethora-core", "plethora-neural", "plethora-predict"],
-    ),
-    (
-        "plethora-train",
+        "plethora",
         &[
             "plethora-core",
+            "plethora-jobs",
             "plethora-linear",
             "plethora-neural",
-            "plethora-predict",
+            "plethora-system",
         ],
     ),
     (
         "plethora-cli",
         &[
+            "plethora",
+            "plethora-catalogue",
             "plethora-core",
-            "plethora-linear",
-            "plethora-neural",
-            "plethora-predict",
+            "plethora-jobs",
             "plethora-serve",
-            "plethora-train",
+            "plethora-system",
         ],
     ),
     (
         "plethora-python",
         &[
+            "plethora",
             "plethora-core",
-            "plethora-linear",
-            "plethora-neural",
-            "plethora-predict",
-            "plethora-train",
+            "plethora-jobs",
+            "plethora-system",
         ],
     ),
+    ("own_system", &["plethora", "plethora-cli"]),
+    ("quickstart", &["plethora"]),
     ("xtask", &[]),
 ];
 
@@ -65,11 +63,12 @@ const RESERVED: &[(&str, &[&str])] = &[
 
 /// Compares every crate's manifest with the tables.
 pub(super) fn check(root: &Path) -> Result<()> {
-    let crates = root.join("crates");
-    let entries =
-        fs::read_dir(&crates).map_err(|error| format!("{}: {error}", crates.display()))?;
-    let mut folders: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
-    folders.push(root.join("xtask"));
+    let mut folders = vec![root.join("xtask")];
+    for parent in ["crates", "examples"].map(|name| root.join(name)) {
+        let entries =
+            fs::read_dir(&parent).map_err(|error| format!("{}: {error}", parent.display()))?;
+        folders.extend(entries.flatten().map(|entry| entry.path()));
+    }
     folders.sort();
     let mut problems = Vec::new();
     for folder in folders {

@@ -2,6 +2,7 @@
 
 mod architecture;
 mod crate_graph;
+mod structure;
 
 use std::path::Path;
 
@@ -12,10 +13,11 @@ type Check = fn(&Path) -> Result<()>;
 /// Runs all checks, and reports every one that failed.
 pub(crate) fn run(root: &Path) -> Result<()> {
     setup::run(root)?;
-    let checks: [(&str, Check); 5] = [
+    let checks: [(&str, Check); 6] = [
         ("formatting", formatting),
         ("crate graph", crate_graph::check),
         ("paths in ARCHITECTURE.md", architecture::check),
+        ("structure", structure::check),
         ("lints", lints),
         ("documentation", documentation),
     ];
@@ -50,13 +52,7 @@ fn lints(root: &Path) -> Result<()> {
     // Programs that download encoders are not built otherwise.
     clippy(&["--package", "plethora-cli", "--features", "hub"])?;
     // The code of programs without neural systems; all that these depend on is checked already.
-    let plain = [
-        "plethora-predict",
-        "plethora-serve",
-        "plethora-train",
-        "plethora-cli",
-        "plethora-python",
-    ];
+    let plain = ["plethora", "plethora-cli", "plethora-python"];
     clippy(&plain.map(|name| ["--package", name]).concat())
 }
 
