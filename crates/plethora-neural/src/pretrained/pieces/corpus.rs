@@ -19,7 +19,7 @@ const TEXTS_A_BLOCK: usize = 4096;
 ///
 /// ```no_run
 /// # fn main() -> plethora_neural::Result<()> {
-/// use plethora_neural::{PieceCorpusBuilder, Pieces};
+/// use plethora_neural::pretrained::{PieceCorpusBuilder, Pieces};
 ///
 /// let pieces = Pieces::open("all-MiniLM-L6-v2".as_ref())?;
 /// let mut builder = PieceCorpusBuilder::new(pieces, 128, Some("cache".as_ref()));

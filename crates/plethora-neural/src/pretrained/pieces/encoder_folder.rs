@@ -24,7 +24,7 @@ const MAIN: &str = "main";
 /// read. `None` where not even a home folder is known.
 ///
 /// ```
-/// use plethora_neural::hub_cache;
+/// use plethora_neural::pretrained::hub_cache;
 ///
 /// let cache = hub_cache(|key| (key == "HOME").then(|| "/home/ada".into()));
 /// assert_eq!(cache, Some("/home/ada/.cache/huggingface/hub".into()));

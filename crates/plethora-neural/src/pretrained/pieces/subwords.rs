@@ -24,7 +24,7 @@ const TEXTS_AT_ONCE: usize = 4096;
 ///
 /// ```no_run
 /// # fn main() -> plethora_neural::Result<()> {
-/// use plethora_neural::Pieces;
+/// use plethora_neural::pretrained::Pieces;
 ///
 /// let pieces = Pieces::open("all-MiniLM-L6-v2".as_ref())?;
 /// let ids = pieces.encode("Trees in winter", 512); // [CLS] trees in winter [SEP]
