@@ -6,10 +6,11 @@
 //!
 //! ```no_run
 //! use plethora_serve::{ModelSource, ServeConfig, Server};
+//! use plethora_system::Registry;
 //!
-//! # fn main() -> plethora_serve::Result<()> {
+//! # fn serve(systems: &'static Registry) -> plethora_serve::Result<()> {
 //! let models = [ModelSource::parse("books=models/books")?];
-//! let server = Server::start(&ServeConfig::default(), &models)?;
+//! let server = Server::start(systems, &ServeConfig::default(), &models)?;
 //! println!("http://{}", server.address());
 //! server.stop();
 //! # Ok(())
