@@ -1,11 +1,11 @@
 //! Systems that read words: AttentionXML, its baselines XML-RNN and XML-CNN, AttentionXML-PLT and
 //! LightAttention.
 //!
-//! A network is an encoder of words and a head ([`reader`], [`network`]). The flat systems are one network
+//! A network is an encoder of words and a head (`reader.rs`, `network.rs`). The flat systems are one network
 //! over all labels; AttentionXML-PLT is a network for each level of a label tree. Both are
-//! [`levels`], the flat ones a single one; LightAttention is a flat one with clusters of labels, or
-//! several with clusterings of their own. [`trainer`] trains all networks of a system, [`run`] those of
-//! one tree, and [`model`] ranks with them.
+//! levels (`levels.rs`), the flat ones a single one; LightAttention is a flat one with clusters of labels, or
+//! several with clusterings of their own. `trainer.rs` trains all networks of a system, `run.rs` those of
+//! one tree, and `model.rs` ranks with them.
 
 mod batch;
 mod beam;
