@@ -3,33 +3,21 @@
 use plethora_core::Result;
 use plethora_core::artifact::ModelReader;
 use plethora_system::settings::{Settings, schema_of};
-use plethora_system::{Device, Family, OpenParts, Preset, Ranker, SystemSpec, Trainable};
+use plethora_system::{Device, Family, OpenParts, Ranker, SystemSpec, Trainable};
 use schemars::Schema;
 
 use super::config::OpenPieceConfig;
 use super::model::PieceModel;
 use super::open::num_parameters;
+use crate::systems::recipes::{preset, recipe};
+use crate::systems::{DTYPE, SEED};
 
 /// `LightXML` and APLC-XLNet: one network of pieces, or several with clusterings of their own.
 #[derive(Debug, Clone, Copy)]
 pub struct Pretrained;
 
-/// A file of the folder of recipes.
-macro_rules! recipe {
-    ($($name:literal),+) => {
-        include_str!(concat!("../../../../recipes/", $($name),+, ".toml"))
-    };
-}
-
-/// A preset of a system.
-macro_rules! preset {
-    ($system:literal, $name:literal) => {
-        Preset {
-            name: $name,
-            text: recipe!("presets/", $system, "-", $name),
-        }
-    };
-}
+/// The pretrained transformer.
+const ENCODER: (&str, &str) = ("encoder", "encoder.folder");
 
 pub(super) static SYSTEMS: [SystemSpec; 2] = [
     SystemSpec {
@@ -45,12 +33,7 @@ pub(super) static SYSTEMS: [SystemSpec; 2] = [
             preset!("lightxml", "quick"),
         ],
         ranges: recipe!("ranges/lightxml"),
-        options: &[
-            ("seed", "seed"),
-            ("beam", "clusters.predict_beam"),
-            ("encoder", "encoder.folder"),
-            ("dtype", "train.precision"),
-        ],
+        options: &[SEED, ("beam", "clusters.predict_beam"), ENCODER, DTYPE],
         example: "--system lightxml --encoder ./all-MiniLM-L6-v2 --device cuda",
     },
     SystemSpec {
@@ -66,11 +49,7 @@ pub(super) static SYSTEMS: [SystemSpec; 2] = [
             preset!("aplc-xlnet", "quick"),
         ],
         ranges: recipe!("ranges/aplc-xlnet"),
-        options: &[
-            ("seed", "seed"),
-            ("encoder", "encoder.folder"),
-            ("dtype", "train.precision"),
-        ],
+        options: &[SEED, ENCODER, DTYPE],
         example: "",
     },
 ];

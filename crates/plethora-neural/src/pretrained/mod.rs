@@ -27,9 +27,7 @@ pub use config::{DocumentConfig, HeadForm, OpenPieceConfig, PieceConfig, PieceHe
 pub use encoder_files::check_encoder;
 pub use family::Pretrained;
 pub use model::PieceModel;
-pub use pieces::{
-    PieceCorpusBuilder, PieceRows, Pieces, TOKENIZER_FILE, hub_cache, resolve_encoder,
-};
+pub use pieces::{PieceCorpusBuilder, PieceRows, Pieces, TOKENIZER_FILE, resolve_encoder};
 pub use reader::PieceReader;
 pub use run::PieceTrainer;
 pub use training_set::{CutsTexts, PieceSet, PieceSetBuilder, PieceTexts};

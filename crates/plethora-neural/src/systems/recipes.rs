@@ -4,6 +4,25 @@ use plethora_core::{Error, Result};
 use plethora_system::SystemSpec;
 use serde::de::DeserializeOwned;
 
+/// A file of the folder of recipes, from a family's folder.
+macro_rules! recipe {
+    ($($name:literal),+) => {
+        include_str!(concat!("../../../../recipes/", $($name),+, ".toml"))
+    };
+}
+
+/// A preset of a system.
+macro_rules! preset {
+    ($system:literal, $name:literal) => {
+        plethora_system::Preset {
+            name: $name,
+            text: $crate::systems::recipes::recipe!("presets/", $system, "-", $name),
+        }
+    };
+}
+
+pub(crate) use {preset, recipe};
+
 /// The seed of all random choices.
 pub(crate) const SEED: (&str, &str) = ("seed", "seed");
 

@@ -3,12 +3,13 @@
 use plethora_core::Result;
 use plethora_core::artifact::{CONFIG_FILE, ModelReader};
 use plethora_system::settings::{Settings, schema_of};
-use plethora_system::{Device, Family, OpenParts, Preset, Ranker, SystemSpec, Trainable};
+use plethora_system::{Device, Family, OpenParts, Ranker, SystemSpec, Trainable};
 use schemars::Schema;
 
 use super::config::TReaderConfig;
 use super::model::{NETWORK_FILE, TReaderModel};
 use crate::systems::network_file::num_values;
+use crate::systems::recipes::{preset, recipe};
 use crate::systems::{DTYPE, SEED, VECTORS};
 
 /// The family of TReaderXML, which knows the labels of training documents like a text beside its words.
@@ -18,50 +19,20 @@ pub struct TReader;
 pub(super) static SYSTEMS: [SystemSpec; 1] = [SystemSpec {
     name: "treaderxml",
     about: "TReaderXML: the words of a text beside the labels that training documents like it have",
-    recipe: include_str!("../../../../recipes/treaderxml.toml"),
+    recipe: recipe!("treaderxml"),
     presets: &[
-        Preset {
-            name: "ablation-0",
-            text: include_str!("../../../../recipes/presets/treaderxml-ablation-0.toml"),
-        },
-        Preset {
-            name: "ablation-1",
-            text: include_str!("../../../../recipes/presets/treaderxml-ablation-1.toml"),
-        },
-        Preset {
-            name: "ablation-2",
-            text: include_str!("../../../../recipes/presets/treaderxml-ablation-2.toml"),
-        },
-        Preset {
-            name: "ablation-3",
-            text: include_str!("../../../../recipes/presets/treaderxml-ablation-3.toml"),
-        },
-        Preset {
-            name: "ablation-4",
-            text: include_str!("../../../../recipes/presets/treaderxml-ablation-4.toml"),
-        },
-        Preset {
-            name: "ablation-5",
-            text: include_str!("../../../../recipes/presets/treaderxml-ablation-5.toml"),
-        },
-        Preset {
-            name: "ablation-6",
-            text: include_str!("../../../../recipes/presets/treaderxml-ablation-6.toml"),
-        },
-        Preset {
-            name: "no-teacher",
-            text: include_str!("../../../../recipes/presets/treaderxml-no-teacher.toml"),
-        },
-        Preset {
-            name: "paper",
-            text: include_str!("../../../../recipes/presets/treaderxml-paper.toml"),
-        },
-        Preset {
-            name: "reading",
-            text: include_str!("../../../../recipes/presets/treaderxml-reading.toml"),
-        },
+        preset!("treaderxml", "ablation-0"),
+        preset!("treaderxml", "ablation-1"),
+        preset!("treaderxml", "ablation-2"),
+        preset!("treaderxml", "ablation-3"),
+        preset!("treaderxml", "ablation-4"),
+        preset!("treaderxml", "ablation-5"),
+        preset!("treaderxml", "ablation-6"),
+        preset!("treaderxml", "no-teacher"),
+        preset!("treaderxml", "paper"),
+        preset!("treaderxml", "reading"),
     ],
-    ranges: include_str!("../../../../recipes/ranges/treaderxml.toml"),
+    ranges: recipe!("ranges/treaderxml"),
     options: &[SEED, VECTORS, DTYPE],
     example: "",
 }];

@@ -3,12 +3,13 @@
 use plethora_core::Result;
 use plethora_core::artifact::{CONFIG_FILE, ModelReader};
 use plethora_system::settings::{Settings, schema_of};
-use plethora_system::{Device, Family, OpenParts, Preset, Ranker, SystemSpec, Trainable};
+use plethora_system::{Device, Family, OpenParts, Ranker, SystemSpec, Trainable};
 use schemars::Schema;
 
 use super::config::{OpenWordConfig, WordConfig};
 use super::model::WordModel;
 use super::open::num_parameters;
+use crate::systems::recipes::{preset, recipe};
 use crate::systems::{DTYPE, SEED, VECTORS};
 
 /// The family of systems that read words: AttentionXML with its baselines, and LightAttention.
@@ -19,73 +20,53 @@ pub(super) static SYSTEMS: [SystemSpec; 5] = [
     SystemSpec {
         name: "attentionxml",
         about: "AttentionXML: an LSTM over words, and every label attends to those that matter to it",
-        recipe: include_str!("../../../../recipes/attentionxml.toml"),
+        recipe: recipe!("attentionxml"),
         presets: &[
-            Preset {
-                name: "paper-medium",
-                text: include_str!("../../../../recipes/presets/attentionxml-paper-medium.toml"),
-            },
-            Preset {
-                name: "paper-large",
-                text: include_str!("../../../../recipes/presets/attentionxml-paper-large.toml"),
-            },
-            Preset {
-                name: "demo",
-                text: include_str!("../../../../recipes/presets/attentionxml-demo.toml"),
-            },
+            preset!("attentionxml", "paper-medium"),
+            preset!("attentionxml", "paper-large"),
+            preset!("attentionxml", "demo"),
         ],
-        ranges: include_str!("../../../../recipes/ranges/attentionxml.toml"),
+        ranges: recipe!("ranges/attentionxml"),
         options: &[SEED, VECTORS, DTYPE],
         example: "--system attentionxml --vectors glove.txt --device cuda",
     },
     SystemSpec {
         name: "attentionxml-plt",
         about: "AttentionXML on a label tree, for label sets too large for it",
-        recipe: include_str!("../../../../recipes/attentionxml-plt.toml"),
+        recipe: recipe!("attentionxml-plt"),
         presets: &[],
-        ranges: include_str!("../../../../recipes/ranges/attentionxml-plt.toml"),
+        ranges: recipe!("ranges/attentionxml-plt"),
         options: &[SEED, ("beam", "plt.beam"), VECTORS, DTYPE],
         example: "",
     },
     SystemSpec {
         name: "xml-rnn",
         about: "the baseline of AttentionXML with an LSTM and no attention",
-        recipe: include_str!("../../../../recipes/xml-rnn.toml"),
+        recipe: recipe!("xml-rnn"),
         presets: &[],
-        ranges: include_str!("../../../../recipes/ranges/xml-rnn.toml"),
+        ranges: recipe!("ranges/xml-rnn"),
         options: &[SEED, VECTORS, DTYPE],
         example: "",
     },
     SystemSpec {
         name: "xml-cnn",
         about: "the baseline of AttentionXML with convolutions",
-        recipe: include_str!("../../../../recipes/xml-cnn.toml"),
+        recipe: recipe!("xml-cnn"),
         presets: &[],
-        ranges: include_str!("../../../../recipes/ranges/xml-cnn.toml"),
+        ranges: recipe!("ranges/xml-cnn"),
         options: &[SEED, VECTORS, DTYPE],
         example: "",
     },
     SystemSpec {
         name: "lightattention",
         about: "LightAttention: clusters of labels attend first, then the labels of the best ones, learnt together",
-        recipe: include_str!("../../../../recipes/lightattention.toml"),
+        recipe: recipe!("lightattention"),
         presets: &[
-            Preset {
-                name: "paper-eurlex",
-                text: include_str!("../../../../recipes/presets/lightattention-paper-eurlex.toml"),
-            },
-            Preset {
-                name: "paper-wiki10",
-                text: include_str!("../../../../recipes/presets/lightattention-paper-wiki10.toml"),
-            },
-            Preset {
-                name: "paper-amazoncat",
-                text: include_str!(
-                    "../../../../recipes/presets/lightattention-paper-amazoncat.toml"
-                ),
-            },
+            preset!("lightattention", "paper-eurlex"),
+            preset!("lightattention", "paper-wiki10"),
+            preset!("lightattention", "paper-amazoncat"),
         ],
-        ranges: include_str!("../../../../recipes/ranges/lightattention.toml"),
+        ranges: recipe!("ranges/lightattention"),
         options: &[SEED, ("beam", "clusters.predict_beam"), VECTORS, DTYPE],
         example: "",
     },

@@ -1,6 +1,5 @@
 //! Where the folder of an encoder is: a path, or a name in the Hugging Face cache.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use plethora_core::Error;
@@ -19,31 +18,6 @@ const PICKLED_FILES: [&str; 2] = ["pytorch_model.bin", "pytorch_model.bin.index.
 
 /// The version of an encoder where a name says none.
 const MAIN: &str = "main";
-
-/// The folder of the Hugging Face cache; `get` looks up environment variables, which only programs
-/// read. `None` where not even a home folder is known.
-///
-/// ```
-/// use plethora_neural::pretrained::hub_cache;
-///
-/// let cache = hub_cache(|key| (key == "HOME").then(|| "/home/ada".into()));
-/// assert_eq!(cache, Some("/home/ada/.cache/huggingface/hub".into()));
-/// ```
-pub fn hub_cache(get: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    let folder = |key: &str| {
-        get(key)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    };
-    if let Some(cache) = folder("HF_HUB_CACHE") {
-        return Some(cache);
-    }
-    if let Some(home) = folder("HF_HOME") {
-        return Some(home.join("hub"));
-    }
-    let cache = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")))?;
-    Some(cache.join("huggingface").join("hub"))
-}
 
 /// The folder of the encoder `name`: a folder as it is, or `org/name`, `name` or `org/name@version`
 /// in the Hugging Face cache `cache`. With the feature `hub`, what is missing there is downloaded
@@ -217,30 +191,6 @@ mod tests {
 
     fn message(name: &str, cache: Option<&Path>) -> String {
         resolve_encoder(name, cache).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn cache_is_where_the_environment_says() {
-        let cache = |set: &[(&str, &str)]| {
-            let get = |key: &str| {
-                let found = set.iter().find(|(name, _)| *name == key);
-                found.map(|(_, value)| OsString::from(value))
-            };
-            hub_cache(get).map(|path| path.display().to_string())
-        };
-        let all = [
-            ("HOME", "/h"),
-            ("XDG_CACHE_HOME", "/x"),
-            ("HF_HOME", "/f"),
-            ("HF_HUB_CACHE", "/c"),
-        ];
-        assert_eq!(cache(&all).unwrap(), "/c");
-        assert_eq!(cache(&all[..3]).unwrap(), "/f/hub");
-        assert_eq!(cache(&all[..2]).unwrap(), "/x/huggingface/hub");
-        assert_eq!(cache(&all[..1]).unwrap(), "/h/.cache/huggingface/hub");
-        let empty = [("HF_HUB_CACHE", ""), ("HOME", "/h")];
-        assert_eq!(cache(&empty).unwrap(), "/h/.cache/huggingface/hub");
-        assert_eq!(cache(&[]), None);
     }
 
     #[test]

@@ -27,5 +27,5 @@ mod subwords;
 mod word_piece;
 
 pub use corpus::{PieceCorpusBuilder, PieceRows};
-pub use encoder_folder::{hub_cache, resolve_encoder};
+pub use encoder_folder::resolve_encoder;
 pub use subwords::{Pieces, TOKENIZER_FILE};
