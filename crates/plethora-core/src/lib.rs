@@ -9,6 +9,7 @@ pub mod calibration;
 mod cells;
 pub mod corpus;
 mod error;
+pub mod forest;
 mod ids;
 mod index_rows;
 pub mod metrics;

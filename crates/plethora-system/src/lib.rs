@@ -21,6 +21,7 @@ mod trainable;
 
 pub use compute::{Compute, Device, Precision};
 pub use ensemble::{
+    FUSION_RANKS, FittedFusion, Fusion, FusionFitter,
     Combination, ENSEMBLE, EnsembleConfig, EnsembleModel, EnsembleParts, Ensembles, Member,
     MemberFolder, MemberLink, Stacking, StackingFitter,
 };

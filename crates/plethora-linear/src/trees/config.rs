@@ -52,6 +52,11 @@ pub struct LinearConfig {
     /// Nodes per level to which each training document is sent by the levels above, beside those of
     /// its own labels, to serve as a hard negative there; 0 trains on its own nodes alone.
     pub hard_negatives: usize,
+    /// Cost of a mistake on a hard negative, as a share of the solver's cost. Where documents lack some
+    /// of their labels, a hard negative may be a positive that nobody marked: below 1, classifiers
+    /// trust them less.
+    #[serde(default = "full_cost", skip_serializing_if = "is_full")]
+    pub hard_negative_cost: f32,
     /// How much the path to a label counts against the label's own classifier, as an exponent of
     /// the path's probability: 1 is their product. With hard negatives the label's classifier
     /// knows most of what the path knows, and little of it should count twice.
@@ -60,6 +65,16 @@ pub struct LinearConfig {
     pub tree: TreeConfig,
     /// How the classifiers of a node are trained.
     pub solver: SolverConfig,
+}
+
+/// What models of before had.
+fn full_cost() -> f32 {
+    1.0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+fn is_full(cost: &f32) -> bool {
+    *cost == full_cost()
 }
 
 impl LinearConfig {
@@ -79,6 +94,11 @@ impl LinearConfig {
             &format!("must be at most {MAX_TREES}"),
         )?;
         check(self.beam >= 1, "beam", "must be at least 1")?;
+        check(
+            self.hard_negative_cost > 0.0 && self.hard_negative_cost <= 1.0,
+            "hard_negative_cost",
+            "must be a number above 0, at most 1",
+        )?;
         check(
             self.path_weight >= 0.0 && self.path_weight.is_finite(),
             "path_weight",

@@ -13,6 +13,8 @@ pub(crate) struct NodeProblem {
     values: Vec<f32>,
     /// Squared length of each document, without the bias.
     squared_lengths: Vec<f32>,
+    /// Cost of a mistake on each document, as a share of the solver's.
+    costs: Vec<f32>,
     /// The column in the whole matrix of each of the node's features.
     global_features: Vec<u32>,
     /// The node's features in rising order of that column.
@@ -51,6 +53,7 @@ impl NodeProblem {
             features: Vec::with_capacity(num_entries),
             values: Vec::with_capacity(num_entries),
             squared_lengths: Vec::with_capacity(documents.len()),
+            costs: vec![1.0; documents.len()],
             in_global_order: Vec::new(),
             global_features,
         };
@@ -94,6 +97,19 @@ impl NodeProblem {
 
     pub(crate) fn squared_length(&self, document: usize) -> f32 {
         self.squared_lengths[document]
+    }
+
+    /// Cost of a mistake on a document, as a share of the solver's.
+    pub(crate) fn cost(&self, document: usize) -> f32 {
+        self.costs[document]
+    }
+
+    /// Gives all documents but the `full` ones (local numbers, rising) a share of the solver's cost.
+    pub(crate) fn lower_costs(&mut self, share: f32, full: &[u32]) {
+        self.costs.fill(share);
+        for &document in full {
+            self.costs[document as usize] = 1.0;
+        }
     }
 
     /// Features and values of a document of the node.

@@ -146,8 +146,11 @@ impl<'a> TreeTraining<'a> {
         let children = self.tree.children(node).map(|child| members.of_node(child));
         let labels = self.tree.labels(node).iter();
         let documents_of_labels = self.documents_of_labels;
+        let mut problem = NodeProblem::gather(self.documents, &documents);
+        let own = positions(members.of_node(node), &documents);
+        problem.lower_costs(self.config.hard_negative_cost, &own);
         NodeTraining {
-            problem: NodeProblem::gather(self.documents, &documents),
+            problem,
             documents,
             classes: children
                 .chain(labels.map(|label| documents_of_labels.row(label.index())))

@@ -5,6 +5,7 @@ use plethora_core::metrics::BucketName;
 use plethora_core::{LabelId, ScoredLabel};
 
 use super::config::{Combination, EnsembleConfig};
+use super::fusion::{Fusion, FusionRows};
 
 /// Keeps the first ranks of a list from counting for everything, with the value of the paper that
 /// reciprocal ranks come from (Cormack, Clarke and Büttcher).
@@ -28,6 +29,7 @@ pub(super) enum Combiner {
     NoisyOr { exponents: Vec<f64> },
     ReciprocalRank { shares: Vec<f64> },
     Stacked(StackedWeights),
+    Fused(Fusion, usize),
 }
 
 /// Weights of members by the band of the label, in a scale in which no score exceeds 1.
@@ -43,6 +45,9 @@ impl Combiner {
         let total: f64 = config.weights.iter().sum();
         let times = |factor: f64| config.weights.iter().map(move |weight| weight * factor);
         let shares = times(1.0 / total).collect();
+        if let Some(fusion) = &config.fusion {
+            return Self::Fused(fusion.clone(), config.weights.len());
+        }
         match (config.combination, &config.stacking) {
             (Combination::NoisyOr, _) => Self::NoisyOr {
                 exponents: times(config.weights.len() as f64 / total).collect(),
@@ -53,8 +58,8 @@ impl Combiner {
                 &config.weights,
                 &stacking.weights,
             )),
-            // The settings are refused where there is nothing to stack with.
-            (Combination::Mean | Combination::Stacked, _) => Self::Mean { shares },
+            // The settings are refused where there is nothing to stack or fuse with.
+            (Combination::Mean | Combination::Stacked | Combination::Fused, _) => Self::Mean { shares },
         }
     }
 
@@ -63,16 +68,26 @@ impl Combiner {
     pub(super) fn combine(&self, mut votes: Vec<Vote>, train_counts: &[u32]) -> Vec<ScoredLabel> {
         // Stable, so that scores are summed in the order of the members.
         votes.sort_by_key(|vote| vote.label);
-        let mut ranking: Vec<ScoredLabel> = votes
-            .chunk_by(|left, right| left.label == right.label)
-            .map(|votes| {
-                let label = votes[0].label;
-                ScoredLabel {
-                    label,
-                    score: self.score(votes, train_counts[label.index()]) as f32,
-                }
-            })
-            .collect();
+        let by_label = votes.chunk_by(|left, right| left.label == right.label);
+        let mut ranking: Vec<ScoredLabel> = match self {
+            Self::Fused(fusion, num_members) => {
+                let mut rows = FusionRows::new(*num_members);
+                rows.add(&votes, |vote| train_counts[vote.label.index()]);
+                let scored = by_label.zip(fusion.probabilities(&rows));
+                scored
+                    .map(|(votes, score)| ScoredLabel {
+                        label: votes[0].label,
+                        score,
+                    })
+                    .collect()
+            }
+            _ => by_label
+                .map(|votes| ScoredLabel {
+                    label: votes[0].label,
+                    score: self.score(votes, train_counts[votes[0].label.index()]) as f32,
+                })
+                .collect(),
+        };
         // Stable, so that of equal scores the first label comes first.
         ranking.sort_by(|left, right| right.score.total_cmp(&left.score));
         ranking
@@ -83,6 +98,8 @@ impl Combiner {
         let sum = |of: &dyn Fn(&Vote) -> f64| votes.iter().map(of).sum::<f64>();
         match self {
             Self::Mean { shares } => sum(&|vote| shares[vote.member] * f64::from(vote.score)),
+            // A forest looks at all labels of a document together.
+            Self::Fused(..) => 0.0,
             Self::NoisyOr { exponents } => {
                 let miss = |vote: &Vote| {
                     let chance = 1.0 - f64::from(vote.score).clamp(0.0, 1.0);

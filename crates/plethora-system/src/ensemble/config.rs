@@ -4,6 +4,7 @@ use plethora_core::artifact::{CONFIG_FILE, ModelReader};
 use plethora_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
+use super::fusion::Fusion;
 use super::link::MemberLink;
 use super::stacking::{Stacking, check_weights};
 use crate::predictor::as_model_error;
@@ -11,6 +12,9 @@ use crate::predictor::as_model_error;
 /// Labels that each member ranks where no more are asked for, as the published ensembles do. A
 /// constant, so that a ranking of five is the start of a ranking of ten.
 const DEFAULT_DEPTH: usize = 100;
+
+/// The forest of a fused ensemble.
+pub(super) const FUSION_FILE: &str = "fusion.json";
 
 /// How the scores of the members become one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -27,6 +31,9 @@ pub enum Combination {
     ReciprocalRank,
     /// A weighted sum with weights by frequency of labels, fitted on validation documents.
     Stacked,
+    /// A forest over the scores and ranks of all members, fitted on validation documents; its scores
+    /// are probabilities.
+    Fused,
 }
 
 /// How an ensemble ranks.
@@ -42,6 +49,9 @@ pub struct EnsembleConfig {
     /// Fitted weights, for [`Combination::Stacked`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stacking: Option<Stacking>,
+    /// The fitted forest, for [`Combination::Fused`]; it has a file of its own.
+    #[serde(skip)]
+    pub fusion: Option<Fusion>,
     /// Where members are that are not copied into the folder: all of them or none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<MemberLink>,
@@ -55,6 +65,7 @@ impl EnsembleConfig {
             depth: DEFAULT_DEPTH,
             weights: vec![1.0; num_members],
             stacking: None,
+            fusion: None,
             links: Vec::new(),
         }
     }
@@ -64,7 +75,10 @@ impl EnsembleConfig {
     /// # Errors
     /// [`Error::Model`] if they cannot work.
     pub fn of(ensemble: &ModelReader) -> Result<Self> {
-        let config: Self = ensemble.read_json(CONFIG_FILE)?;
+        let mut config: Self = ensemble.read_json(CONFIG_FILE)?;
+        if config.combination == Combination::Fused {
+            config.fusion = Some(ensemble.read_json(FUSION_FILE)?);
+        }
         let checked = config.validate(config.weights.len());
         match checked.and_then(|()| config.check_complete()) {
             Ok(()) => Ok(config),
@@ -95,6 +109,9 @@ impl EnsembleConfig {
         if self.depth == 0 {
             return Err(Error::config("depth", "expected at least 1, found 0"));
         }
+        if let Some(fusion) = &self.fusion {
+            fusion.validate(num_members)?;
+        }
         if let Some(stacking) = &self.stacking {
             check_weights(&self.weights, num_members)?;
             return stacking.validate(num_members);
@@ -118,6 +135,10 @@ impl EnsembleConfig {
             let message = "stacked ensembles have fitted weights, and no others do";
             return Err(Error::config("stacking", message));
         }
+        if (self.combination == Combination::Fused) != self.fusion.is_some() {
+            let message = "fused ensembles have a fitted forest, and no others do";
+            return Err(Error::config("fusion", message));
+        }
         if !self.links.is_empty() && self.links.len() != self.weights.len() {
             let message = format!(
                 "expected one for each of the {} members, found {}",
@@ -132,11 +153,12 @@ impl EnsembleConfig {
 
 impl Combination {
     /// All ways, the usual one first.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::Mean,
         Self::NoisyOr,
         Self::ReciprocalRank,
         Self::Stacked,
+        Self::Fused,
     ];
 
     /// The word for it in settings and reports.
@@ -146,6 +168,7 @@ impl Combination {
             Self::NoisyOr => "noisy-or",
             Self::ReciprocalRank => "reciprocal-rank",
             Self::Stacked => "stacked",
+            Self::Fused => "fused",
         }
     }
 }

@@ -7,6 +7,8 @@
 mod combiner;
 mod config;
 mod family;
+mod fusion;
+mod fusion_fitter;
 mod label_union;
 mod link;
 mod member_folder;
@@ -16,6 +18,8 @@ mod stacking;
 
 pub use config::{Combination, EnsembleConfig};
 pub use family::Ensembles;
+pub use fusion::Fusion;
+pub use fusion_fitter::{FUSION_RANKS, FittedFusion, FusionFitter};
 pub use link::MemberLink;
 pub use member_folder::MemberFolder;
 pub use model::{EnsembleModel, Member};

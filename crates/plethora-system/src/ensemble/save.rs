@@ -11,7 +11,8 @@ use plethora_core::corpus::LabelSpace;
 use plethora_core::{Error, Progress, Result, grouped};
 
 use super::ENSEMBLE;
-use super::config::EnsembleConfig;
+use super::config::{EnsembleConfig, FUSION_FILE};
+use super::fusion::Fusion;
 use super::label_union::LabelUnion;
 use super::link::MemberLink;
 use super::member_folder::{MemberFolder, member_name};
@@ -131,6 +132,11 @@ impl EnsembleParts {
         self.config.stacking = Some(stacking);
     }
 
+    /// Sets a fitted forest.
+    pub fn set_fusion(&mut self, fusion: Fusion) {
+        self.config.fusion = Some(fusion);
+    }
+
     /// Leaves the models where they are: the ensemble, which is going to be at `target`, will open
     /// them by their paths from there.
     pub fn link(&mut self, target: &Path) -> Result<()> {
@@ -150,6 +156,9 @@ impl EnsembleParts {
             self.copy_members(&writer, progress)?;
         }
         writer.write_json(CONFIG_FILE, &self.config)?;
+        if let Some(fusion) = &self.config.fusion {
+            writer.write_json(FUSION_FILE, fusion)?;
+        }
         save_label_space(&self.space, &writer)?;
         writer.write_text(MODEL_CARD_FILE, &self.card())?;
         writer.finish(ENSEMBLE, self.details.to_json())?;

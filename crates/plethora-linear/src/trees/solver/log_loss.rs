@@ -18,11 +18,10 @@ pub(super) fn run<const N: usize>(
     config: &SolverConfig,
     seed: SeedStream,
 ) {
-    let cost = config.cost;
-    let start = 0.001 * cost;
     let mut rng = seed.rng();
     let mut order: Vec<u32> = (0..state.problem.num_documents() as u32).collect();
     for document in 0..state.problem.num_documents() {
+        let start = 0.001 * config.cost * state.problem.cost(document);
         state.alphas.rows_mut::<N>()[document] = [start; N];
         let steps = state.signs(document).map(|sign| sign * start);
         state.add(document, &steps);
@@ -31,6 +30,7 @@ pub(super) fn run<const N: usize>(
         order.shuffle(&mut rng);
         let mut largest_move = 0.0_f32;
         for &document in &order {
+            let cost = config.cost * state.problem.cost(document as usize);
             largest_move = largest_move.max(visit(state, document as usize, cost));
         }
         // Moves are shares of C; a tenth of the tolerance for gradients has proved as strict.

@@ -281,6 +281,31 @@ mod tests {
     }
 
     #[test]
+    fn a_document_twice_at_half_the_cost_is_the_document() {
+        let golden = golden();
+        let (once, num_documents) = (problem(&golden.x), golden.x.len() as u32);
+        let mut twice = problem(&[&golden.x[..], &golden.x].concat());
+        twice.lower_costs(0.5, &[]);
+        let copied = |documents: &Vec<u32>| {
+            let copies = documents.iter().map(|document| document + num_documents);
+            documents.iter().copied().chain(copies).collect()
+        };
+        let positives: Vec<Vec<u32>> = golden.positives.iter().map(copied).collect();
+        for loss in [Loss::SquaredHinge, Loss::Log] {
+            let config = solver(loss, 1.0);
+            let seed = SeedStream::new(1);
+            let expected = train_block(&once, &golden.positives, &config, seed);
+            let found = train_block(&twice, &positives, &config, seed);
+            for feature in 0..once.num_features() {
+                let pairs = found.of_feature(feature).iter();
+                for (found, expected) in pairs.zip(expected.of_feature(feature)) {
+                    assert!((found - expected).abs() < 5e-3, "{found} {expected}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn a_classifier_does_not_depend_on_its_neighbours() {
         let golden = golden();
         let problem = problem(&golden.x);

@@ -39,7 +39,7 @@ pub(super) fn run<const N: usize>(
 /// One pass over the active documents.
 struct Pass<const N: usize> {
     num_classifiers: usize,
-    /// 1 / 2C, which the squared loss adds to the diagonal of the dual problem.
+    /// 1 / 2C, which the squared loss adds to the diagonal of the dual problem where the cost is full.
     diagonal: f32,
     /// 1 in lanes with a classifier. In the others -1, which holds from the start: they never move.
     margins: [f32; N],
@@ -89,14 +89,15 @@ impl<const N: usize> Pass<N> {
     fn visit(&mut self, state: &mut BlockState<'_, N>, document: usize) -> bool {
         let scores = state.scores(document);
         let signs = state.signs(document);
-        let inverse_curvature = 1.0 / (state.squared_length(document) + self.diagonal);
+        let diagonal = self.diagonal / state.problem.cost(document);
+        let inverse_curvature = 1.0 / (state.squared_length(document) + diagonal);
         let alphas = &mut state.alphas.rows_mut::<N>()[document];
         let mut steps = [0.0_f32; N];
         let mut can_rest = true;
         let mut moves = false;
         for lane in 0..N {
             let alpha = alphas[lane];
-            let gradient = signs[lane] * scores[lane] - self.margins[lane] + self.diagonal * alpha;
+            let gradient = signs[lane] * scores[lane] - self.margins[lane] + diagonal * alpha;
             let is_bound = alpha == 0.0;
             let projected = if is_bound {
                 gradient.min(0.0)
