@@ -2,6 +2,8 @@
 //! to standard output, everything else to standard error.
 
 mod args;
+mod auto_args;
+mod auto_table;
 mod bounds;
 mod calibration_report;
 mod catalogue_files;

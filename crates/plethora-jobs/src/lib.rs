@@ -3,6 +3,7 @@
 //!
 //! Nothing here prints, and nothing of the environment is read but where the user keeps caches.
 
+pub mod auto;
 pub mod calibration;
 pub mod check;
 mod corpus_reading;

@@ -14,6 +14,10 @@ pub const TERM_BYTES: u64 = 80;
 /// Terms kept of a label's features, as in the recipes.
 const LABEL_FEATURES: u64 = 1000;
 
+/// How many times faster than one core of a processor a GPU trains networks: from runs on an H200 and
+/// estimates for processors, within a factor of two or so.
+pub const GPU_SPEEDUP: f64 = 300.0;
+
 /// What decides the cost.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct TrainingSize {

@@ -66,6 +66,8 @@ pub struct SystemSpec {
     pub presets: &'static [Preset],
     /// What a search varies: a TOML document with a range per setting; empty for nothing.
     pub ranges: &'static str,
+    /// Members that an automatic choice of systems may train.
+    pub auto: &'static [AutoMember],
     /// Options of their own (`beam`), and the settings that they stand for.
     pub options: &'static [(&'static str, &'static str)],
     /// What to type behind `plethora train books.jsonl -o model` to train it; empty for no example.
@@ -86,6 +88,17 @@ impl SystemSpec {
     pub fn uses_devices(&self) -> bool {
         self.option("dtype").is_some()
     }
+}
+
+/// A member that an automatic choice of systems may train.
+#[derive(Debug)]
+pub struct AutoMember {
+    /// What tables call it.
+    pub name: &'static str,
+    /// The settings that differ from the recipe, a TOML document.
+    pub settings: &'static str,
+    /// Whether it is of use only where labels have names of their own.
+    pub needs_names: bool,
 }
 
 /// Named changes of a recipe.

@@ -25,12 +25,12 @@ pub use ensemble::{
     Combination, ENSEMBLE, EnsembleConfig, EnsembleModel, EnsembleParts, Ensembles, Member,
     MemberFolder, MemberLink, Stacking, StackingFitter,
 };
-pub use estimate::{BASE_BYTES, ENTRY_BYTES, Estimate, TERM_BYTES, TrainingSize};
+pub use estimate::{BASE_BYTES, ENTRY_BYTES, Estimate, GPU_SPEEDUP, TERM_BYTES, TrainingSize};
 pub use explanation::{
     BIAS, ExplainingMember, ExplainingNeighbour, Explanation, FeatureContribution, Method,
     ShownExplanation, ShownNeighbour, ShownSpan, SpanWeight, TermContribution, spans_of, terms_of,
 };
-pub use family::{Family, OpenParts, Preset, SystemSpec};
+pub use family::{AutoMember, Family, OpenParts, Preset, SystemSpec};
 pub use label_choice::{UnclearLabel, find_label};
 pub use predictor::Predictor;
 pub use ranker::{RankOptions, Ranker, Rankings};

@@ -20,6 +20,16 @@ pub fn peak_memory_bytes() -> Option<u64> {
     Some(1024 * kibibytes)
 }
 
+/// Memory that is free for new work, where the system tells.
+pub fn available_memory_bytes() -> Option<u64> {
+    let info = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = info
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(1024 * kibibytes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -40,6 +40,7 @@ static SPECS: [SystemSpec; 1] = [SystemSpec {
     recipe: "system = \"popularity\"\n# Added to the number of documents of each label.\nsmoothing = 0.5\n",
     presets: &[],
     ranges: "smoothing = \"0.1..2.0\"\n",
+    auto: &[],
     options: &[],
     example: "--system popularity",
 }];

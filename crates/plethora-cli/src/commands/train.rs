@@ -7,9 +7,11 @@ use clap::Args;
 use plethora_core::artifact::WorkFolder;
 use plethora_core::corpus::LabelSpaceBuilder;
 use plethora_core::{Error, grouped};
+use plethora_jobs::auto::AutoJob;
 use plethora_system::settings::Settings;
 use serde_json::json;
 
+use crate::auto_args::AutoArgs;
 use crate::data_args::{DataArgs, tell_warnings};
 use crate::device_args::DeviceArgs;
 use crate::figures::{bytes, duration};
@@ -19,7 +21,7 @@ use crate::settings::SettingsArgs;
 use crate::training::{Corpus, TrainingJob, TrainingReport};
 use crate::validation_args::ValidationArgs;
 use crate::wording::worded;
-use crate::{interrupt, metrics_table, registry, results, shell};
+use crate::{auto_table, interrupt, metrics_table, registry, results, shell};
 
 /// Examples, those of single systems by what these say of themselves.
 fn examples() -> String {
@@ -34,7 +36,9 @@ fn examples() -> String {
     format!(
         "\
 Examples:
-  plethora train books.jsonl -o model
+  plethora train books.jsonl -o model                the best model that a few minutes give
+  plethora train books.jsonl -o model --budget 20m --vocabulary names.tsv --explain-plan
+  plethora train books.jsonl -o model --system wide-tree
   plethora train books.jsonl -o model --text-field title,abstract --where split=train \\
       --valid books.jsonl --valid-where split=dev
   plethora train texts.txt --labels-file labels.txt -o model --seed 7
@@ -77,6 +81,9 @@ pub(crate) struct TrainArgs {
     #[command(flatten)]
     pieces: PieceCacheArgs,
 
+    #[command(flatten)]
+    auto: AutoArgs,
+
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
@@ -94,6 +101,10 @@ pub(crate) struct TrainArgs {
 impl TrainArgs {
     /// Trains, or shows what would be trained.
     pub(crate) fn run(&self, session: &Session) -> anyhow::Result<()> {
+        if self.settings.is_auto() {
+            return self.run_auto(session);
+        }
+        self.auto.refuse("a system is named")?;
         let job = self.job()?;
         if self.dry_run {
             return self.show(&job, session);
@@ -101,7 +112,7 @@ impl TrainArgs {
         interrupt::install();
         let report = job
             .run(session)
-            .map_err(|error| self.explain_resume(error, &job))?;
+            .map_err(|error| self.explain_resume(error, job.resume_point()))?;
         if self.json {
             results::print_json(&report)?;
         } else {
@@ -110,8 +121,44 @@ impl TrainArgs {
         Ok(())
     }
 
+    /// Trains the best model that the time allows, or shows what it would train.
+    fn run_auto(&self, session: &Session) -> anyhow::Result<()> {
+        let job = AutoJob {
+            registry: registry(),
+            training: self.job_with(self.settings.default_settings()?)?,
+            budget: self.auto.budget,
+            objective: self.auto.objective,
+            seed: self.settings.seed.unwrap_or(1),
+            encoder: self.settings.encoder.clone(),
+        };
+        interrupt::install();
+        if self.dry_run || self.auto.explain_plan {
+            let plan = job.plan(session)?;
+            if self.json {
+                results::print_json(&plan)?;
+            } else {
+                results::print(&auto_table::plan(&plan))?;
+            }
+            if self.dry_run {
+                return Ok(());
+            }
+        }
+        let report = job
+            .run(session)
+            .map_err(|error| self.explain_resume(error, "the last complete member"))?;
+        if self.json {
+            results::print_json(&report)?;
+        } else {
+            results::print(&auto_table::report(&report))?;
+        }
+        Ok(())
+    }
+
     fn job(&self) -> anyhow::Result<TrainingJob> {
-        let settings = self.settings.resolve(self.device.dtype)?;
+        self.job_with(self.settings.resolve(self.device.dtype)?)
+    }
+
+    fn job_with(&self, settings: Settings) -> anyhow::Result<TrainingJob> {
         let data = Corpus::of_file(self.data.clone(), self.input.to_options());
         Ok(TrainingJob {
             valid: self.validation.corpus(&data, &self.input)?,
@@ -129,7 +176,7 @@ impl TrainArgs {
 
     /// Says how to resume, where there is something to resume and nothing is wrong with the
     /// training data.
-    fn explain_resume(&self, error: Error, job: &TrainingJob) -> anyhow::Error {
+    fn explain_resume(&self, error: Error, resume_point: &str) -> anyhow::Error {
         let is_kept = WorkFolder::path_for(&self.output).exists();
         let is_resumable = match &error {
             Error::Interrupted | Error::Write { .. } => true,
@@ -141,13 +188,10 @@ impl TrainArgs {
         if !is_kept || !is_resumable {
             return error.into();
         }
-        let Ok(system) = job.settings.config() else {
-            return error.into();
-        };
         let hint = format!(
             "{}; to resume from {}: {}",
             worded(&error),
-            system.resume_point(),
+            resume_point,
             shell::resuming_command()
         );
         anyhow::Error::from(error).context(hint)

@@ -13,6 +13,9 @@ use serde_json::Value;
 
 use crate::{environment, registry};
 
+/// Names the choice of systems by the data, which is made where nobody names one.
+const AUTO: &str = "auto";
+
 /// The options that shape a model; the words here are those of `--help`.
 #[expect(clippy::doc_markdown, reason = "backticks would show in the help")]
 #[derive(Debug, Clone, Default, Args)]
@@ -64,6 +67,31 @@ impl SettingsArgs {
             set_precision(&mut settings, dtype)?;
         }
         Ok(settings)
+    }
+
+    /// True where nobody names a system or changes one: members are then chosen by the data.
+    pub(crate) fn is_auto(&self) -> bool {
+        let named = match (&self.system, env::var(environment::variable(SYSTEM))) {
+            (Some(name), _) => Some(name.clone()),
+            (None, variable) => variable.ok().filter(|name| !name.is_empty()),
+        };
+        let is_changed = self.preset.is_some()
+            || self.config.is_some()
+            || !self.set.is_empty()
+            || self.beam.is_some()
+            || self.vectors.is_some()
+            || env::var(environment::variable("set")).is_ok_and(|set| !set.is_empty());
+        match named {
+            Some(name) => name == AUTO,
+            None => !is_changed,
+        }
+    }
+
+    /// The settings of the default system.
+    pub(crate) fn default_settings(&self) -> Result<Settings> {
+        registry()
+            .recipe(registry().default_system().name)
+            .map_err(plethora_core::Error::usage)
     }
 
     /// The settings as these options alone give them, without file and environment.

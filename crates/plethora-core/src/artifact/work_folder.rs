@@ -121,7 +121,12 @@ impl WorkFolder {
     /// somebody else's.
     fn clear(path: &Path) -> Result<()> {
         for part in parts(path).map_err(Error::read(path))? {
-            fs::remove_file(&part).map_err(Error::write(&part))?;
+            let removed = if part.is_dir() {
+                fs::remove_dir_all(&part)
+            } else {
+                fs::remove_file(&part)
+            };
+            removed.map_err(Error::write(&part))?;
         }
         match fs::remove_file(path.join(STATE_FILE)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::write(path)(error)),

@@ -112,8 +112,21 @@ impl CorpusProfile {
         labels
     }
 
+    /// Keys of the labels with the number of documents of each.
+    pub(crate) fn label_counts(&self) -> impl Iterator<Item = (&str, u32)> {
+        let counts = self.space.train_counts().iter().copied();
+        let keys = self.space.labels().iter();
+        keys.map(|label| label.key.as_str()).zip(counts)
+    }
+
+    /// True where the corpus itself names some label otherwise than by its key.
+    pub(crate) fn has_names(&self) -> bool {
+        let mut labels = self.space.labels().iter();
+        labels.any(|label| label.name != label.key || !label.alternatives.is_empty())
+    }
+
     /// What decides the cost of training.
-    pub(super) fn training_size(&self) -> TrainingSize {
+    pub(crate) fn training_size(&self) -> TrainingSize {
         TrainingSize {
             num_documents: self.num_documents - self.num_without_labels,
             num_entries: self.num_entries,

@@ -19,6 +19,7 @@ mod report;
 mod running_search;
 mod search_space;
 mod trial_progress;
+pub(crate) use trial_progress::TrialProgress;
 
 pub use budget::parse as parse_budget;
 pub use documents::Documents;

@@ -9,7 +9,7 @@ use crate::SharedProgress;
 
 /// Shows the stages of a trial as figures of the stage that is the search, and asks the trial to
 /// stop when the time of the search is over.
-pub(super) struct TrialProgress {
+pub(crate) struct TrialProgress {
     search: Arc<SharedProgress>,
     /// What stands before the stages.
     name: String,
@@ -26,7 +26,7 @@ struct Stage {
 
 impl TrialProgress {
     /// The progress of a trial with this name.
-    pub(super) fn new(search: Arc<SharedProgress>, name: String, deadline: Instant) -> Self {
+    pub(crate) fn new(search: Arc<SharedProgress>, name: String, deadline: Instant) -> Self {
         Self {
             search,
             name,

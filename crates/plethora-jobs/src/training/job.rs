@@ -122,6 +122,27 @@ impl TrainingJob {
         Ok(measured)
     }
 
+    /// Trains, has `act` do something with the model, and saves it if it `keeps` it.
+    pub(crate) fn train_and_use(
+        &self,
+        keeps: bool,
+        session: &Session,
+        act: &mut dyn FnMut(&Predictor) -> Result<()>,
+    ) -> Result<()> {
+        let trained = self.train(session)?;
+        act(&trained.predictor)?;
+        if keeps {
+            self.save(&trained, None, session)?;
+        }
+        trained.work.remove()
+    }
+
+    /// From where an interrupted run is resumed, for messages.
+    pub fn resume_point(&self) -> &'static str {
+        let system = self.settings.config();
+        system.map_or("the beginning", |system| system.resume_point())
+    }
+
     /// Finds what is missing before hours are spent on the rest.
     pub fn check(&self, session: &Session) -> Result<()> {
         self.in_context(session, |system, run| system.check(run))

@@ -3,7 +3,7 @@
 use plethora_core::Result;
 use plethora_core::artifact::{CONFIG_FILE, ModelReader};
 use plethora_system::settings::{Settings, schema_of};
-use plethora_system::{Family, OpenParts, Ranker, SystemSpec, Trainable};
+use plethora_system::{AutoMember, Family, OpenParts, Ranker, SystemSpec, Trainable};
 use schemars::Schema;
 
 use super::config::{KnnConfig, OpenKnnConfig};
@@ -21,6 +21,11 @@ static SYSTEMS: [SystemSpec; 1] = [SystemSpec {
     recipe: include_str!("../../../../recipes/knn.toml"),
     presets: &[],
     ranges: include_str!("../../../../recipes/ranges/knn.toml"),
+    auto: &[AutoMember {
+        name: "knn",
+        settings: "",
+        needs_names: false,
+    }],
     options: &[],
     example: "",
 }];

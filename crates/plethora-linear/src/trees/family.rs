@@ -3,7 +3,7 @@
 use plethora_core::Result;
 use plethora_core::artifact::{CONFIG_FILE, ModelReader};
 use plethora_system::settings::{Settings, schema_of};
-use plethora_system::{Family, OpenParts, Ranker, SystemSpec, Trainable};
+use plethora_system::{AutoMember, Family, OpenParts, Ranker, SystemSpec, Trainable};
 use schemars::Schema;
 
 use super::config::LinearConfig;
@@ -17,17 +17,26 @@ pub struct Trees;
 
 /// A system with its recipe and ranges.
 macro_rules! system {
-    ($name:literal, $about:literal, $example:literal) => {
+    ($name:literal, $about:literal, $example:literal, $auto:expr) => {
         SystemSpec {
             name: $name,
             about: $about,
             recipe: include_str!(concat!("../../../../recipes/", $name, ".toml")),
             presets: &[],
             ranges: include_str!(concat!("../../../../recipes/ranges/", $name, ".toml")),
+            auto: $auto,
             options: &[("seed", "seed"), ("beam", "beam")],
             example: $example,
         }
     };
+}
+
+const fn member(name: &'static str, settings: &'static str) -> AutoMember {
+    AutoMember {
+        name,
+        settings,
+        needs_names: false,
+    }
 }
 
 pub(super) static SYSTEMS: [SystemSpec; 4] = [
@@ -35,22 +44,29 @@ pub(super) static SYSTEMS: [SystemSpec; 4] = [
         "wide-tree",
         "one shallow, wide label tree; label classifiers also learn from the documents that would \
          reach them by mistake",
-        ""
+        "",
+        &[
+            member("wide-tree", ""),
+            member("wide-tree, pairs of words", "[text]\nmax_ngram = 2\nmin_df = 2"),
+        ]
     ),
     system!(
         "parabel",
         "Parabel: three balanced binary trees",
-        "--system parabel --seed 7"
+        "--system parabel --seed 7",
+        &[]
     ),
     system!(
         "bonsai",
         "Bonsai: three shallow trees of unbalanced clusters",
-        ""
+        "",
+        &[member("bonsai", "[text]\nmin_df = 1")]
     ),
     system!(
         "one-vs-all",
         "DiSMEC: every label against all documents",
-        ""
+        "",
+        &[]
     ),
 ];
 

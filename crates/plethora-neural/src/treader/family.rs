@@ -33,6 +33,7 @@ pub(super) static SYSTEMS: [SystemSpec; 1] = [SystemSpec {
         preset!("treaderxml", "reading"),
     ],
     ranges: recipe!("ranges/treaderxml"),
+    auto: &[],
     options: &[SEED, VECTORS, DTYPE],
     example: "",
 }];

@@ -73,7 +73,7 @@ impl Combiner {
             Self::Fused(fusion, num_members) => {
                 let mut rows = FusionRows::new(*num_members);
                 rows.add(&votes, |vote| train_counts[vote.label.index()]);
-                let scored = by_label.zip(fusion.probabilities(&rows));
+                let scored = by_label.zip(fusion.scores(&rows));
                 scored
                     .map(|(votes, score)| ScoredLabel {
                         label: votes[0].label,

@@ -1,7 +1,8 @@
 //! Scores of members made one by a forest that was fitted on held-back documents.
 
 use plethora_core::forest::Forest;
-use plethora_core::{Error, Result};
+use plethora_core::metrics::{EvaluationConfig, Propensities};
+use plethora_core::{Error, LabelId, Result};
 use serde::{Deserialize, Serialize};
 
 use super::combiner::Vote;
@@ -18,6 +19,10 @@ const FEATURES_OF_LABEL: usize = 3;
 #[serde(deny_unknown_fields)]
 pub struct Fusion {
     pub(super) forest: Forest,
+    /// Training documents, where rare labels count more: scores are then probabilities times what a
+    /// true label counts in PSP, and rank only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) propensity_documents: Option<u64>,
     /// Held-back documents that it was fitted to.
     #[serde(rename = "n_documents")]
     pub num_documents: u64,
@@ -38,9 +43,31 @@ impl Fusion {
         Err(Error::config("fusion", message))
     }
 
-    /// The probabilities of the labels that `rows` describes.
-    pub(super) fn probabilities(&self, rows: &FusionRows) -> Vec<f32> {
-        self.forest.probabilities(&rows.values, rows.num_features)
+    /// Ranks rare labels before frequent ones that are as probable, as PSP counts them; `num_documents`
+    /// were trained on.
+    #[must_use]
+    pub fn for_rare_labels(self, num_documents: u64) -> Self {
+        Self {
+            propensity_documents: Some(num_documents),
+            ..self
+        }
+    }
+
+    /// The scores of the labels that `rows` describes: probabilities, unless rare labels count more.
+    pub(super) fn scores(&self, rows: &FusionRows) -> Vec<f32> {
+        let mut scores = self.forest.probabilities(&rows.values, rows.num_features);
+        if let Some(num_documents) = self.propensity_documents {
+            let counts = rows.train_counts();
+            let EvaluationConfig { a, b, .. } = EvaluationConfig::default();
+            // The first is of a label that training never showed: nothing counts more.
+            let counts: Vec<u32> = std::iter::once(0).chain(counts).collect();
+            let propensities = Propensities::new(&counts, num_documents, a, b);
+            let most = propensities.inverse(LabelId(0));
+            for (label, score) in (1..).map(LabelId).zip(&mut scores) {
+                *score *= (propensities.inverse(label) / most) as f32;
+            }
+        }
+        scores
     }
 }
 
@@ -92,6 +119,12 @@ impl FusionRows {
         }
     }
 
+    /// Training documents of each row's label.
+    fn train_counts(&self) -> impl Iterator<Item = u32> {
+        let rows = self.values.chunks_exact(self.num_features);
+        rows.map(|row| row[row.len() - FEATURES_OF_LABEL].exp_m1().round() as u32)
+    }
+
     /// The mean score of the members for each row.
     pub(super) fn means(&self) -> impl Iterator<Item = f32> {
         let rows = self.values.chunks_exact(self.num_features);
@@ -101,9 +134,41 @@ impl FusionRows {
 
 #[cfg(test)]
 mod tests {
-    use plethora_core::LabelId;
+    use plethora_core::forest::{FeatureRows, ForestConfig};
 
     use super::*;
+
+    #[test]
+    fn rare_labels_come_first_where_they_count_more() {
+        let mut rows = FusionRows::new(1);
+        let vote = |label| Vote {
+            label: LabelId(label),
+            member: 0,
+            rank: 1,
+            score: 0.5,
+        };
+        rows.add(&[vote(0), vote(1)], |vote| [1000, 2][vote.label.index()]);
+        assert_eq!(rows.train_counts().collect::<Vec<_>>(), [1000, 2]);
+        let config = ForestConfig {
+            num_trees: 1,
+            num_leaves: 2,
+            learning_rate: 0.1,
+            min_rows: 1,
+            ridge: 1.0,
+        };
+        let features = FeatureRows::new(&rows.values, rows.num_features);
+        let fusion = Fusion {
+            forest: Forest::fit(&features, &[true, true], &config),
+            propensity_documents: None,
+            num_documents: 2,
+            ndcg_before: 0.0,
+            ndcg_after: 0.0,
+        };
+        let plain = fusion.scores(&rows);
+        assert_eq!(plain[0], plain[1]);
+        let weighted = fusion.for_rare_labels(5000).scores(&rows);
+        assert!(weighted[1] > weighted[0] && weighted[1] < plain[1]);
+    }
 
     #[test]
     fn a_row_has_what_members_say_and_how_frequent_the_label_is() {

@@ -145,6 +145,7 @@ impl FusionFitter {
         let means: Vec<f32> = self.rows.means().collect();
         let fusion = Fusion {
             forest: self.forest(|_| true),
+            propensity_documents: None,
             num_documents: self.num_documents(),
             ndcg_before: self.ndcg(&means),
             ndcg_after: self.ndcg(&probabilities),

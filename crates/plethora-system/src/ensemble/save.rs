@@ -151,6 +151,16 @@ impl EnsembleParts {
     /// # Errors
     /// [`Error::Model`] if a model to be copied is an ensemble that links to its members.
     pub fn save(&self, writer: ModelWriter, progress: &dyn Progress) -> Result<()> {
+        self.save_with(writer, progress, |_| Ok(()))
+    }
+
+    /// As [`save`](Self::save), with files that `more` writes.
+    pub fn save_with(
+        &self,
+        writer: ModelWriter,
+        progress: &dyn Progress,
+        more: impl FnOnce(&ModelWriter) -> Result<()>,
+    ) -> Result<()> {
         self.config.check_complete()?;
         if self.config.links.is_empty() {
             self.copy_members(&writer, progress)?;
@@ -161,6 +171,7 @@ impl EnsembleParts {
         }
         save_label_space(&self.space, &writer)?;
         writer.write_text(MODEL_CARD_FILE, &self.card())?;
+        more(&writer)?;
         writer.finish(ENSEMBLE, self.details.to_json())?;
         Ok(())
     }

@@ -1,0 +1,20 @@
+//! The best model that a budget of time allows: members of several systems, fused on documents that
+//! they did not learn from.
+//!
+//! `plan.rs` chooses members by what families propose and what training them will cost, `held_back.rs`
+//! which documents they are judged by, `rankings.rs` keeps what they rank for these, `consensus.rs` makes
+//! one model of them, `job.rs` is the way from corpus to model folder.
+
+mod consensus;
+mod held_back;
+mod job;
+mod objective;
+mod plan;
+mod progress;
+mod rankings;
+mod report;
+
+pub use job::AutoJob;
+pub use objective::Objective;
+pub use plan::{Plan, PlannedMember};
+pub use report::{AutoReport, HeldBackFigures, MemberReport};

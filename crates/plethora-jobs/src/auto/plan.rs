@@ -1,0 +1,203 @@
+//! Which members to train, by what families propose, what training them costs and what the machine has.
+
+use std::path::Path;
+use std::time::Duration;
+
+use plethora_core::Result;
+use plethora_system::settings::{AssignedValue, Assignment, Settings, parse_config};
+use plethora_system::{Device, GPU_SPEEDUP, Registry, TrainingSize, resources};
+use serde::Serialize;
+
+/// Share of the budget that training may take; the rest is for reading, fitting and saving.
+const TRAINING_SHARE: f64 = 0.8;
+
+/// Share of the memory at hand that a member may take.
+const MEMORY_SHARE: f64 = 0.8;
+
+/// Threads share memory and caches: two do not quite the work of two.
+const THREAD_SHARE: f64 = 0.8;
+
+/// Budgets that nobody named.
+const MIN_BUDGET_S: f64 = 60.0;
+const MAX_BUDGET_S: f64 = 600.0;
+
+/// Fewer of the epochs that the data asks for are not worth a member.
+const MIN_EPOCH_SHARE: f64 = 0.3;
+
+/// A member that may be trained.
+#[derive(Debug, Clone, Serialize)]
+pub struct PlannedMember {
+    /// What tables call it.
+    pub name: &'static str,
+    /// Seconds of wall time that training once on all documents should take.
+    pub estimated_s: f64,
+    /// Most memory that it should hold.
+    pub memory_bytes: u64,
+    /// Share of its epochs that the budget allows.
+    pub epoch_share: f64,
+    /// Why it is not trained.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<String>,
+    /// Whether it is trained again when held-back documents return.
+    #[serde(skip)]
+    pub(super) returns: bool,
+    #[serde(skip)]
+    pub(super) settings: Settings,
+}
+
+/// Which members to train.
+#[derive(Debug, Clone, Serialize)]
+pub struct Plan {
+    /// Seconds for everything.
+    pub budget_s: f64,
+    /// Documents, labels and terms.
+    pub size: TrainingSize,
+    /// Threads to compute with.
+    pub num_threads: usize,
+    /// Memory at hand, where the system tells.
+    pub memory_bytes: Option<u64>,
+    /// How many times each member is trained while documents are held back, as a share of once on
+    /// all.
+    pub effort: f64,
+    /// All members that were thought of, the cheapest first.
+    pub members: Vec<PlannedMember>,
+}
+
+/// What a plan is made from.
+pub(super) struct Planning<'a> {
+    pub(super) registry: &'static Registry,
+    pub(super) size: TrainingSize,
+    pub(super) budget: Option<Duration>,
+    pub(super) device: Device,
+    pub(super) seed: u64,
+    /// The pretrained encoder to start from, where one is named.
+    pub(super) encoder: Option<&'a str>,
+    /// Whether labels have names of their own.
+    pub(super) has_names: bool,
+    /// How many times members are trained before the last time.
+    pub(super) effort: f64,
+    pub(super) num_threads: usize,
+    /// What a member lacks on this machine.
+    pub(super) check: &'a dyn Fn(&Settings) -> Result<()>,
+}
+
+impl Planning<'_> {
+    /// The plan: the cheapest members first, as many as the time allows.
+    pub(super) fn plan(&self) -> Result<Plan> {
+        let mut members = Vec::new();
+        for spec in self.registry.systems() {
+            for proposed in spec.auto {
+                let mut settings = self.registry.recipe(spec.name).map_err(plethora_core::Error::usage)?;
+                let origin = Path::new(proposed.name);
+                for assignment in parse_config(origin, proposed.settings)? {
+                    settings.assign(&assignment)?;
+                }
+                self.assign(&mut settings, "seed", AssignedValue::Typed(self.seed.into()))?;
+                if let Some(encoder) = self.encoder {
+                    self.assign(&mut settings, "encoder", AssignedValue::Text(encoder.into()))?;
+                }
+                let mut member = self.member(proposed.name, settings)?;
+                if proposed.needs_names && !self.has_names {
+                    member.left_out = Some("labels have no names of their own".into());
+                }
+                members.push(member);
+            }
+        }
+        members.sort_by(|left, right| left.estimated_s.total_cmp(&right.estimated_s));
+        let memory_bytes = resources::available_memory_bytes();
+        for member in &mut members {
+            let limit = memory_bytes.map(|bytes| (bytes as f64 * MEMORY_SHARE) as u64);
+            if limit.is_some_and(|limit| member.memory_bytes > limit) {
+                member.left_out = Some("it would not fit into the memory at hand".into());
+            }
+            if member.left_out.is_none() {
+                member.left_out = (self.check)(&member.settings).err().map(|error| error.to_string());
+            }
+        }
+        let budget_s = self.budget_s(&members);
+        self.fit_budget(&mut members, budget_s);
+        Ok(Plan {
+            budget_s,
+            size: self.size,
+            num_threads: self.num_threads,
+            memory_bytes,
+            effort: self.effort,
+            members,
+        })
+    }
+
+    /// Takes in an option of the system's own, where it has it.
+    fn assign(&self, settings: &mut Settings, key: &str, value: AssignedValue) -> Result<()> {
+        if settings.option(key).is_none() {
+            return Ok(());
+        }
+        settings.assign_option(&Assignment {
+            key: key.into(),
+            value,
+            origin: format!("--{key}"),
+        })
+    }
+
+    fn member(&self, name: &'static str, settings: Settings) -> Result<PlannedMember> {
+        let estimate = settings.config()?.estimate(&self.size);
+        let is_on_device = self.device != Device::Cpu && settings.spec().uses_devices();
+        let speed = if is_on_device {
+            GPU_SPEEDUP
+        } else {
+            1.0 + (self.num_threads.max(1) - 1) as f64 * THREAD_SHARE
+        };
+        Ok(PlannedMember {
+            name,
+            estimated_s: estimate.cpu_seconds / speed,
+            memory_bytes: estimate.peak_memory_bytes,
+            epoch_share: 1.0,
+            left_out: None,
+            // Networks forget nothing by a few documents less, and cost the most.
+            returns: !settings.spec().uses_devices(),
+            settings,
+        })
+    }
+
+    /// Seconds of all training of a member.
+    fn seconds(&self, member: &PlannedMember) -> f64 {
+        let last = if member.returns { 1.0 } else { 0.0 };
+        member.estimated_s * (self.effort + last)
+    }
+
+    fn budget_s(&self, members: &[PlannedMember]) -> f64 {
+        if let Some(budget) = self.budget {
+            return budget.as_secs_f64();
+        }
+        let wanted = members.iter().filter(|member| member.left_out.is_none());
+        let seconds: f64 = wanted.map(|member| self.seconds(member)).sum();
+        let minutes = (2.0 * seconds / TRAINING_SHARE / 60.0).ceil();
+        (60.0 * minutes).clamp(MIN_BUDGET_S, MAX_BUDGET_S)
+    }
+
+    fn fit_budget(&self, members: &mut [PlannedMember], budget_s: f64) {
+        let mut left = TRAINING_SHARE * budget_s;
+        let mut is_first = true;
+        for member in members.iter_mut().filter(|member| member.left_out.is_none()) {
+            let seconds = self.seconds(member);
+            let share = (left / seconds.max(1e-9)).min(1.0);
+            if share >= 1.0 {
+                left -= seconds;
+            } else if !member.returns && share >= MIN_EPOCH_SHARE {
+                member.epoch_share = share;
+                left = 0.0;
+            } else if !is_first {
+                member.left_out = Some(format!(
+                    "training would take {seconds:.0} s, and {left:.0} s of the budget are left"
+                ));
+            }
+            is_first = false;
+        }
+    }
+}
+
+impl Plan {
+    /// The members that are trained, the cheapest first.
+    pub(super) fn chosen(&self) -> impl Iterator<Item = &PlannedMember> {
+        self.members.iter().filter(|member| member.left_out.is_none())
+    }
+}
