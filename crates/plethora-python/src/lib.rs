@@ -33,6 +33,7 @@ fn _plethora(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(settings::system_specs, module)?)?;
     module.add_function(wrap_pyfunction!(settings::resolve, module)?)?;
     module.add_function(wrap_pyfunction!(training::train, module)?)?;
+    module.add_function(wrap_pyfunction!(training::train_auto, module)?)?;
     module.add_function(wrap_pyfunction!(dataset::read_dataset, module)?)?;
     module.add_function(wrap_pyfunction!(measure::measure, module)?)?;
     module.add_function(wrap_pyfunction!(jobs::check, module)?)?;

@@ -2,12 +2,17 @@
 
 use std::path::PathBuf;
 
+use plethora::registry;
+use plethora_jobs::auto::AutoJob;
 use plethora_jobs::folders;
+use plethora_jobs::search::parse_budget;
 use plethora_jobs::training::{Corpus, TrainingJob};
+use plethora_system::settings::Settings;
 use pyo3::prelude::*;
 use serde::Deserialize;
 
 use crate::documents::{NAME, PyDocuments};
+use crate::errors::config_error;
 use crate::settings::{Request, compute};
 use crate::watch::{parse, watch_json};
 
@@ -25,6 +30,72 @@ struct Run {
     resume: bool,
 }
 
+/// What to choose members by, as Python writes it.
+#[derive(Debug, Deserialize)]
+struct AutoRequest {
+    budget: Option<String>,
+    objective: String,
+    seed: u64,
+    encoder: Option<String>,
+}
+
+impl Run {
+    fn job(
+        self,
+        settings: Settings,
+        documents: &PyDocuments,
+        valid: Option<&PyDocuments>,
+    ) -> PyResult<TrainingJob> {
+        Ok(TrainingJob {
+            data: Corpus::of_documents(NAME, documents.list()),
+            valid: valid.map(|valid| Corpus::of_documents(VALIDATION_NAME, valid.list())),
+            vocabulary: self.vocabulary,
+            output: self.output,
+            settings,
+            device: compute(&self.device, "auto")?.device,
+            piece_cache: folders::pieces(),
+            epoch_share: 1.0,
+            replaces: self.overwrite,
+            resumes: self.resume,
+        })
+    }
+}
+
+/// Trains the best model that a budget allows, and returns what came out as JSON.
+#[pyfunction]
+#[pyo3(signature = (request, run, documents, valid=None, listener=None))]
+pub(crate) fn train_auto(
+    py: Python<'_>,
+    request: &str,
+    run: &str,
+    documents: &PyDocuments,
+    valid: Option<&PyDocuments>,
+    listener: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let run: Run = parse(run)?;
+    let request: AutoRequest = parse(request)?;
+    let refuse = |key: &str, message: String| config_error(&format!("{key}: {message}"));
+    let budget = request.budget.as_deref().map(parse_budget).transpose();
+    let objective = request.objective.parse();
+    let num_threads = run.num_threads;
+    let settings = registry().recipe(registry().default_system().name);
+    let job = AutoJob {
+        registry: registry(),
+        training: run.job(
+            settings.map_err(|message| config_error(&message))?,
+            documents,
+            valid,
+        )?,
+        budget: budget.map_err(|message| refuse("budget", message))?,
+        objective: objective.map_err(|message| refuse("objective", message))?,
+        seed: request.seed,
+        encoder: request.encoder,
+    };
+    watch_json(py, num_threads, listener, |session| {
+        job.run(session, &|_| Ok(()))
+    })
+}
+
 /// Trains on `documents` as `request` and `run` say, and returns what came out as JSON.
 #[pyfunction]
 #[pyo3(signature = (request, run, documents, valid=None, listener=None))]
@@ -37,17 +108,7 @@ pub(crate) fn train(
     listener: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let run: Run = parse(run)?;
-    let job = TrainingJob {
-        data: Corpus::of_documents(NAME, documents.list()),
-        valid: valid.map(|valid| Corpus::of_documents(VALIDATION_NAME, valid.list())),
-        vocabulary: run.vocabulary,
-        output: run.output,
-        settings: parse::<Request>(request)?.resolve()?,
-        device: compute(&run.device, "auto")?.device,
-        piece_cache: folders::pieces(),
-        epoch_share: 1.0,
-        replaces: run.overwrite,
-        resumes: run.resume,
-    };
-    watch_json(py, run.num_threads, listener, |session| job.run(session))
+    let num_threads = run.num_threads;
+    let job = run.job(parse::<Request>(request)?.resolve()?, documents, valid)?;
+    watch_json(py, num_threads, listener, |session| job.run(session))
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use plethora_core::artifact::WorkFolder;
 use plethora_core::corpus::LabelSpaceBuilder;
 use plethora_core::{Error, grouped};
-use plethora_jobs::auto::AutoJob;
+use plethora_jobs::auto::{AutoJob, Plan};
 use plethora_system::settings::Settings;
 use serde_json::json;
 
@@ -38,7 +38,6 @@ fn examples() -> String {
 Examples:
   plethora train books.jsonl -o model                the best model that a few minutes give
   plethora train books.jsonl -o model --budget 20m --vocabulary names.tsv --explain-plan
-  plethora train books.jsonl -o model --system wide-tree
   plethora train books.jsonl -o model --text-field title,abstract --where split=train \\
       --valid books.jsonl --valid-where split=dev
   plethora train texts.txt --labels-file labels.txt -o model --seed 7
@@ -132,19 +131,23 @@ impl TrainArgs {
             encoder: self.settings.encoder.clone(),
         };
         interrupt::install();
-        if self.dry_run || self.auto.explain_plan {
+        if self.dry_run {
             let plan = job.plan(session)?;
-            if self.json {
+            return Ok(if self.json {
                 results::print_json(&plan)?;
             } else {
                 results::print(&auto_table::plan(&plan))?;
-            }
-            if self.dry_run {
-                return Ok(());
-            }
+            });
         }
+        let tell = |plan: &Plan| {
+            // In JSON it is a part of the summary.
+            if self.auto.explain_plan && !self.json {
+                return results::print(&format!("{}\n", auto_table::plan(plan)));
+            }
+            Ok(())
+        };
         let report = job
-            .run(session)
+            .run(session, &tell)
             .map_err(|error| self.explain_resume(error, "the last complete member"))?;
         if self.json {
             results::print_json(&report)?;

@@ -11,6 +11,17 @@ use std::process::Output;
 use assert_cmd::Command;
 use tempfile::TempDir;
 
+/// Options that say what to train.
+const NAMING: [&str; 7] = [
+    "--system",
+    "--config",
+    "-c",
+    "--preset",
+    "--budget",
+    "--objective",
+    "--help",
+];
+
 /// Whether the program was built with libtorch.
 pub(crate) fn has_neural_systems() -> bool {
     plethora::registry().find("attentionxml").is_ok()
@@ -61,6 +72,10 @@ impl Desk {
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::cargo_bin("plethora").expect("the program is built");
         command.current_dir(self.path()).args(args).env_clear();
+        // Most tests are about one system; those about the choice of systems name it.
+        if args.first() == Some(&"train") && !args.iter().any(|arg| NAMING.contains(arg)) {
+            command.args(["--system", "wide-tree"]);
+        }
         // Threads of libtorch that wait actively would hold up those of other tests.
         command.env("OMP_WAIT_POLICY", "passive");
         command

@@ -24,7 +24,8 @@ pub(super) struct Consensus {
 }
 
 impl Consensus {
-    /// Drops members one by one, the dearest first, as long as nothing is lost by it.
+    /// Drops the member that is missed least, again and again, as long as next to nothing is lost by it;
+    /// of equal ones the dearest.
     pub(super) fn find(
         members: &[MemberRankings],
         held_back: &HeldBack,
@@ -33,14 +34,24 @@ impl Consensus {
     ) -> Result<Self> {
         let mut kept: Vec<usize> = (0..members.len()).collect();
         let mut best = Candidate::of(&kept, members, held_back, labels)?;
-        for place in (0..members.len()).rev() {
-            if kept.len() == 1 {
-                break;
+        while kept.len() > 1 {
+            let mut found: Option<(Vec<usize>, Candidate)> = None;
+            for place in (0..kept.len()).rev() {
+                let mut others = kept.clone();
+                others.remove(place);
+                let without = Candidate::of(&others, members, held_back, labels)?;
+                if found
+                    .as_ref()
+                    .is_none_or(|(_, best)| without.ndcg > best.ndcg)
+                {
+                    found = Some((others, without));
+                }
             }
-            let others: Vec<usize> = kept.iter().copied().filter(|own| *own != place).collect();
-            let without = Candidate::of(&others, members, held_back, labels)?;
-            if without.ndcg + MIN_GAIN >= best.ndcg {
-                (kept, best) = (others, without);
+            match found {
+                Some((others, without)) if without.ndcg + MIN_GAIN >= best.ndcg => {
+                    (kept, best) = (others, without);
+                }
+                _ => break,
             }
         }
         let (evaluation, figures) = measure(&best.rankings, labels, num_documents)?;

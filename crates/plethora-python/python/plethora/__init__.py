@@ -10,6 +10,7 @@ from . import _libtorch
 _libtorch.prepare()
 
 from . import metrics
+from ._auto import Auto
 from ._classifier import Classifier, load
 from ._dataset import Dataset, load_dataset
 from ._errors import (
@@ -45,6 +46,7 @@ from ._systems import (
 __all__ = [
     "APLCXLNet",
     "AttentionXML",
+    "Auto",
     "AttentionXMLPLT",
     "Bonsai",
     "Classifier",

@@ -174,13 +174,16 @@ class Classifier:
             "overwrite": overwrite,
             "resume": resume,
         }
-        report = _plethora.train(
-            self._request(), json.dumps(run), train, held_out, listener(self.progress)
-        )
+        report = self._train(json.dumps(run), train, held_out)
         self._forget()
         self.report_ = json.loads(report)
         self._adopt(target, folder, columns)
         return self
+
+    def _train(
+        self, run: str, train: _plethora.Documents, held_out: _plethora.Documents | None
+    ) -> str:
+        return _plethora.train(self._request(), run, train, held_out, listener(self.progress))
 
     # Prediction.
 

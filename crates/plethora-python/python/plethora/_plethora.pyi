@@ -45,6 +45,13 @@ def train(
     valid: Documents | None = None,
     listener: _Listener = None,
 ) -> str: ...
+def train_auto(
+    request: str,
+    run: str,
+    documents: Documents,
+    valid: Documents | None = None,
+    listener: _Listener = None,
+) -> str: ...
 def read_dataset(
     request: str, listener: _Listener = None
 ) -> tuple[
