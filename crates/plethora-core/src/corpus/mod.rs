@@ -1,6 +1,7 @@
 //! Documents and labels: reading them from every format the field uses, writing them back, and
 //! splitting them.
 
+mod bounds;
 mod document;
 mod filter;
 mod format;
@@ -18,6 +19,7 @@ mod stratify;
 mod vocabulary;
 mod writer;
 
+pub(crate) use bounds::{read_row, row_is_too_long};
 pub(crate) use source::{ByteReader, Origin, Source};
 
 pub use document::{Content, Document};
