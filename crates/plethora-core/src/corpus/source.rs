@@ -5,6 +5,7 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use super::bounds::Refused;
+use super::publication::finish_interrupted;
 use crate::{Error, Message, Result};
 
 /// The path that stands for standard input, and for standard output when writing.
@@ -217,6 +218,7 @@ fn open_raw(path: &Path) -> Result<ByteReader> {
             io::stdin(),
         )));
     }
+    finish_interrupted(path)?;
     let metadata = fs::metadata(path).map_err(Error::read(path))?;
     if metadata.is_dir() {
         return Err(Error::input(path, None, "a directory; expected a file"));
