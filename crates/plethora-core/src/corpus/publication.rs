@@ -48,7 +48,8 @@ impl CompleteFile {
             .iter()
             .filter(|file| file.temporary.is_some())
             .collect();
-        if let Some(file) = named.iter().find(|file| file.path.is_dir()) {
+        let is_folder = |file: &&&Self| file.path.is_dir();
+        if let (2.., Some(file)) = (named.len(), named.iter().find(is_folder)) {
             let source = io::Error::from(io::ErrorKind::IsADirectory);
             return Err(Error::write(&file.path)(source));
         }
