@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use plethora_catalogue::Catalogue;
-use plethora_core::corpus::Output;
+use plethora_core::corpus::{CompleteFile, Output};
 use plethora_core::{Error, Result};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -14,13 +14,14 @@ use crate::session::Session;
 /// Documents that are made together.
 const DOCUMENTS_PER_BATCH: u64 = 8192;
 
-/// Writes the documents as JSON lines with id, title, text, labels and split.
+/// Writes the documents as JSON lines with id, title, text, labels and split; they get their names when
+/// they are published.
 pub(crate) fn write_documents(
     catalogue: &Catalogue,
     path: &Path,
     replace: bool,
     session: &Session,
-) -> Result<()> {
+) -> Result<CompleteFile> {
     let mut output = Output::create(path, replace)?;
     let num_documents = catalogue.num_documents();
     session
@@ -40,11 +41,11 @@ pub(crate) fn write_documents(
         session.progress().advance(end - start);
         start = end;
     }
-    output.finish()?;
+    let complete = output.complete()?;
     session
         .progress()
         .finish(&format!("{num_documents} documents"));
-    Ok(())
+    Ok(complete)
 }
 
 /// Writes the labels with names, alternative names and parents as a vocabulary.
@@ -53,7 +54,7 @@ pub(crate) fn write_labels(
     path: &Path,
     replace: bool,
     session: &Session,
-) -> Result<()> {
+) -> Result<CompleteFile> {
     let mut output = Output::create(path, replace)?;
     session
         .progress()
@@ -63,11 +64,11 @@ pub(crate) fn write_labels(
         output.write(&json_line(&label, path)?)?;
         session.progress().advance(1);
     }
-    output.finish()?;
+    let complete = output.complete()?;
     session
         .progress()
         .finish(&format!("{} labels", catalogue.num_labels()));
-    Ok(())
+    Ok(complete)
 }
 
 fn json_line(value: &impl Serialize, path: &Path) -> Result<Vec<u8>> {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::panic;
 use std::process::ExitCode;
 
-use plethora_core::Error;
+use plethora_core::{Error, printable};
 
 use crate::wording::worded;
 
@@ -79,7 +79,7 @@ pub(crate) fn install_panic_hook() {
 /// Writes a line to standard error.
 pub(crate) fn tell(line: &str) {
     // Where nobody can be told, nothing can be done about it.
-    let _ = writeln!(io::stderr().lock(), "{line}");
+    let _ = writeln!(io::stderr().lock(), "{}", printable(line));
 }
 
 fn status_of(error: &anyhow::Error) -> ExitStatus {

@@ -1,6 +1,5 @@
 //! Ctrl-C and `kill`: the first asks the work to stop at the next safe point, the second stops it.
 
-use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::failure;
@@ -15,17 +14,23 @@ const ABORTED: i32 = 1;
 pub(crate) fn install() {
     let handler = || {
         if IS_REQUESTED.swap(true, Ordering::Relaxed) {
-            #[expect(
-                clippy::exit,
-                reason = "the user asked twice; waiting is not an option"
-            )]
-            process::exit(ABORTED);
+            end_at_once();
         }
         failure::tell("stopping at the next safe point; once more stops at once");
     };
     // It fails where a handler is installed already, which is ours, or where the system has none.
     if let Err(error) = ctrlc::set_handler(handler) {
         tracing::debug!(%error, "no handler for interruptions");
+    }
+}
+
+/// Ends the process with nothing tidied up, not by us and not by libraries: libtorch takes itself apart
+/// when a process exits as usual, and crashes where other threads are computing with it.
+pub(crate) fn end_at_once() -> ! {
+    #[expect(unsafe_code, reason = "the standard library has no such exit")]
+    // SAFETY: it takes a number and does not come back.
+    unsafe {
+        libc::_exit(ABORTED)
     }
 }
 

@@ -1,9 +1,11 @@
 //! Where the libraries' events go: lines on standard error.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use clap::ValueEnum;
 use indicatif::MultiProgress;
+use plethora_core::printable;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
@@ -42,7 +44,7 @@ impl Verbosity {
 pub(crate) fn init_logging(verbosity: Verbosity, format: LogFormat, bars: MultiProgress) {
     let builder = tracing_subscriber::fmt()
         .with_env_filter(verbosity.filter())
-        .with_writer(PastBars(bars))
+        .with_writer(PastBars { bars, format })
         .with_target(verbosity.more > 1)
         // It would tell of a full disk behind standard error on standard error, and give up there.
         .log_internal_errors(false);
@@ -58,13 +60,29 @@ pub(crate) fn init_logging(verbosity: Verbosity, format: LogFormat, bars: MultiP
     };
 }
 
+/// An event as one line, whatever its values hold: a label with a line end must not look like a second
+/// event. JSON spells line ends out itself.
+fn one_line(event: &str) -> String {
+    let event = event.strip_suffix('\n').unwrap_or(event);
+    format!("{}\n", printable(event).replace('\n', "\\n"))
+}
+
 /// Takes the bars away while a line is written.
 #[derive(Clone)]
-struct PastBars(MultiProgress);
+struct PastBars {
+    bars: MultiProgress,
+    format: LogFormat,
+}
 
 impl Write for PastBars {
+    /// Events come one by one, each as a whole.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.suspend(|| io::stderr().write(bytes))
+        let line = match self.format {
+            LogFormat::Json => Cow::Borrowed(bytes),
+            LogFormat::Text => Cow::Owned(one_line(&String::from_utf8_lossy(bytes)).into_bytes()),
+        };
+        let written = self.bars.suspend(|| io::stderr().write_all(&line));
+        written.map(|()| bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -77,5 +95,19 @@ impl<'a> MakeWriter<'a> for PastBars {
 
     fn make_writer(&'a self) -> Self {
         self.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_with_line_ends_stays_in_its_line() {
+        let event = "WARN the label `a\nERROR forged\u{1b}[1A` is unknown\n";
+        assert_eq!(
+            one_line(event),
+            "WARN the label `a\\nERROR forged\\u{1b}[1A` is unknown\n"
+        );
     }
 }

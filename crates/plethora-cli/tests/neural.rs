@@ -71,6 +71,20 @@ fn every_system_trains_evaluates_predicts_and_tells_about_itself() {
             assert!(scores.is_sorted_by(|left, right| left >= right), "{line}");
         }
 
+        // More labels than any number that libtorch holds are all labels.
+        let many = [
+            "-k",
+            "9223372036854775808",
+            "-q",
+            "-j",
+            "1",
+            "--docs-limit",
+            "1",
+        ];
+        let line = desk.succeed(&join(&[&["predict", model], &TEST_PART, &many]));
+        let predictions = json(&line)["predictions"].clone();
+        assert!(predictions.as_array().unwrap().len() > 3, "{line}");
+
         let info = desk.succeed(&["info", model]);
         assert!(info.contains("parameters  "), "{info}");
         assert!(info.contains("cpu and cuda from the same folder"), "{info}");

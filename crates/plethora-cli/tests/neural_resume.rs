@@ -107,6 +107,22 @@ fn random_time(limit: Duration) -> Duration {
     limit * u32::try_from(part).unwrap() / 1000
 }
 
+#[test]
+fn a_second_interrupt_ends_a_run_at_once_and_without_a_crash() {
+    let desk = Desk::with_catalogue(300);
+    for number in 0..4 {
+        let model = format!("model-{number}");
+        let args = train_args("attentionxml", &model, &OFTEN);
+        let child = start_to_checkpoint(&desk, &args, &model);
+        send("-INT", &child);
+        send("-INT", &child);
+        let output = child.wait_with_output().unwrap();
+        // A crash would be a signal, which is no code.
+        let log = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{log}");
+    }
+}
+
 /// Kills a run three times; resumed, it ends with the weights of an undisturbed one.
 fn kill_three_times(system: &str, more: &[&str]) {
     let desk = Desk::with_catalogue(400);

@@ -1,5 +1,7 @@
 //! Values as the cells of tables show them.
 
+use std::borrow::Cow;
+
 /// Digits in groups of three: `1,234,567`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -18,6 +20,24 @@ pub fn one_field(text: &str) -> String {
     text.replace(['\t', '\n', '\r'], " ")
 }
 
+/// Text for a terminal: control characters are spelt out, so that a corpus cannot move the cursor, hide
+/// lines or change the title of a window. Line ends and tabs stay.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    let is_spelt_out = |character: char| character.is_control() && !"\n\t".contains(character);
+    if !text.contains(is_spelt_out) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        if is_spelt_out(character) {
+            shown.extend(character.escape_unicode());
+        } else {
+            shown.push(character);
+        }
+    }
+    Cow::Owned(shown)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -26,6 +46,15 @@ mod tests {
     fn digits_are_grouped_from_the_right() {
         assert_eq!(grouped(1_234_567), "1,234,567");
         assert_eq!(grouped(999), "999");
+    }
+
+    #[test]
+    fn a_terminal_gets_no_commands() {
+        assert_eq!(
+            printable("a\u{1b}[2J\u{9b}b\r\n\té"),
+            "a\\u{1b}[2J\\u{9b}b\\u{d}\n\té"
+        );
+        assert!(matches!(printable("plain\n"), Cow::Borrowed(_)));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! No tensors, no terminal, no async: everything here runs on the CPU and is deterministic, for
 //! any number of threads.
 
+mod announced;
 pub mod artifact;
 pub mod calibration;
 mod cells;
@@ -21,7 +22,8 @@ pub mod text;
 pub mod training_log;
 pub mod tree;
 
-pub use cells::{grouped, one_field};
+pub use announced::Announced;
+pub use cells::{grouped, one_field, printable};
 pub use error::{Argument, Error, Hint, Key, Message, Result, Wording};
 pub use ids::{LabelId, TermId};
 pub use index_rows::IndexRows;

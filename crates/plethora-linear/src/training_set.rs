@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use plethora_core::corpus::{Content, Document, Label, LabelSpace, LabelSpaceBuilder};
 use plethora_core::text::{TfIdf, TfIdfBuilder, TfIdfConfig};
-use plethora_core::{Error, IndexRows, Result, SparseMatrix, SparseVector};
+use plethora_core::{Announced, Error, IndexRows, Result, SparseMatrix, SparseVector};
 
 /// Documents whose texts are tokenised together.
 const DOCUMENTS_PER_BATCH: usize = 4096;
@@ -146,6 +146,16 @@ fn matrix(rows: &[SparseVector], num_features: Option<usize>) -> Result<SparseMa
     if num_columns > MAX_FEATURES {
         return Err(Error::data(format!(
             "{num_columns} features are too many, expected at most {MAX_FEATURES}; \
+             number those that occur without gaps"
+        )));
+    }
+    let num_values = rows.iter().map(|row| row.columns.len()).sum();
+    if Announced::new(num_columns as u64)
+        .believed(num_values)
+        .is_none()
+    {
+        return Err(Error::data(format!(
+            "{num_columns} features are too many where documents have {num_values} values in all; \
              number those that occur without gaps"
         )));
     }

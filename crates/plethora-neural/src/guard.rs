@@ -4,12 +4,14 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::error::first_line;
+use crate::threads::sleep_while_waiting;
 use crate::{Error, Result};
 
 /// Runs tensor code. The convenient forms of tch's operations panic where libtorch fails, as when
 /// memory runs out: here such a panic becomes an error. Training, opening and ranking go through
 /// here as a whole.
 pub(crate) fn guarded<T>(compute: impl FnOnce() -> Result<T>) -> Result<T> {
+    sleep_while_waiting();
     // State that a failed computation leaves behind is given up together with its owner.
     catch_unwind(AssertUnwindSafe(compute)).unwrap_or_else(|panic| Err(torch_error(panic)))
 }

@@ -1,6 +1,13 @@
-//! How many processors libtorch takes.
+//! How many processors libtorch takes, and that it leaves them to others while it waits.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Once, mpsc};
+use std::thread;
+
+use tch::{Device, Kind, Tensor};
+
+/// Elements from which libtorch gives a further thread a part of an operation.
+const ELEMENTS_PER_THREAD: usize = 32_768;
 
 /// What [`set_num_threads`] was told; 0 before.
 static TOLD: AtomicUsize = AtomicUsize::new(0);
@@ -18,6 +25,37 @@ pub(crate) fn num_threads() -> usize {
         0 => tch::get_num_threads().max(1) as usize,
         told => told,
     }
+}
+
+/// Has threads of libtorch sleep while they wait for each other. By itself the OpenMP of libtorch has them
+/// turn in place for milliseconds, and one other busy program is enough that all wait for the one whose
+/// processor was taken: training then takes a hundred times as long. It turns for microseconds only where
+/// it has more threads than there are processors; so it gets a second set of them, which sleeps for good.
+/// (`OMP_WAIT_POLICY` would do the same, but is read before a program begins.)
+pub(crate) fn sleep_while_waiting() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let num_threads = num_threads();
+        if num_threads < 2 {
+            return;
+        }
+        let (done, is_done) = mpsc::channel::<()>();
+        let second_set = move || {
+            tch::set_num_threads(num_threads as i32);
+            let elements = (2 * num_threads * ELEMENTS_PER_THREAD) as i64;
+            let _ = Tensor::zeros([elements], (Kind::Float, Device::Cpu)).exp();
+            drop(done);
+            // The set ends with the thread that made it.
+            loop {
+                thread::park();
+            }
+        };
+        // Without it everything works, only slower beside others.
+        let name = "sleeping".into();
+        let _ = thread::Builder::new().name(name).spawn(second_set);
+        // Meanwhile nobody may change the number of threads.
+        let _ = is_done.recv();
+    });
 }
 
 /// Has libtorch do `work` on so many threads where it is called from this one.
@@ -39,6 +77,19 @@ impl Drop for Restored {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn there_are_more_threads_than_processors_so_that_those_that_wait_sleep() {
+        set_num_threads(num_threads().max(2));
+        sleep_while_waiting();
+        let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+        let names =
+            tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("comm")).ok());
+        // Those of OpenMP are called as the one that made them.
+        let num_sleeping = names.filter(|name| name.trim() == "sleeping").count();
+        assert!(num_sleeping >= num_threads(), "{num_sleeping}");
+    }
 
     #[test]
     fn libtorch_takes_as_many_threads_as_it_is_told() {

@@ -7,6 +7,7 @@ use plethora_system::Registry;
 
 use crate::api_key::ApiKey;
 use crate::feedback::FeedbackFile;
+use crate::host::HostNames;
 use crate::metrics::Metrics;
 use crate::model::ServedModel;
 use crate::problem::Problem;
@@ -20,6 +21,7 @@ pub(crate) struct App {
     pub(crate) metrics: Metrics,
     pub(crate) limits: Limits,
     pub(crate) api_key: Option<ApiKey>,
+    pub(crate) host_names: HostNames,
     pub(crate) feedback: Option<Arc<FeedbackFile>>,
 }
 
@@ -34,10 +36,12 @@ impl App {
         sources: &[ModelSource],
     ) -> Result<Self> {
         config.validate()?;
+        let host_names = HostNames::new(&config.allow_hosts)?;
         let metrics = Metrics::new();
         let feedback = match &config.feedback {
             Some(path) => {
-                let file = FeedbackFile::open(path).map_err(Error::Core)?;
+                let file =
+                    FeedbackFile::open(path, config.feedback_max_bytes).map_err(Error::Core)?;
                 Some(Arc::new(file))
             }
             None => None,
@@ -47,6 +51,7 @@ impl App {
             metrics,
             limits: config.limits,
             api_key: config.api_key.as_deref().map(ApiKey::new),
+            host_names,
             feedback,
         })
     }

@@ -17,8 +17,12 @@ pub struct ServeConfig {
     pub api_key: Option<String>,
     /// Certificate and key, for HTTPS.
     pub tls: Option<TlsFiles>,
+    /// Names that clients may ask this server by, beside numeric addresses and `localhost`; `*` for all.
+    pub allow_hosts: Vec<String>,
     /// File that feedback is appended to; none is taken without one.
     pub feedback: Option<PathBuf>,
+    /// Bytes that this file may grow to.
+    pub feedback_max_bytes: u64,
     /// How often to look for new versions of the models; never if zero.
     pub reload_interval: Duration,
     /// Where neural systems compute.
@@ -45,6 +49,8 @@ pub struct Limits {
     pub max_documents: usize,
     /// Labels for a document.
     pub max_top_k: usize,
+    /// Bytes of a text whose labels are explained: each label costs more than a ranking.
+    pub max_explain_bytes: usize,
     /// Labels that are ranked where a request allows or denies some.
     pub filter_depth: usize,
     /// Documents that wait for a model; more are refused.
@@ -59,8 +65,13 @@ pub struct Limits {
     pub request_timeout: Duration,
     /// Longest time that a client may take to send headers, and again to send the rest.
     pub read_timeout: Duration,
+    /// Longest time that an answer waits for a client to take a part of it, and unit of time of the least
+    /// rate of reading.
+    pub write_timeout: Duration,
     /// Open connections.
     pub max_connections: usize,
+    /// Those of one address; half of all where none is given.
+    pub max_connections_per_address: Option<usize>,
     /// Longest time that requests get to finish once the server is to stop.
     pub shutdown_timeout: Duration,
 }
@@ -71,7 +82,9 @@ impl Default for ServeConfig {
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
             api_key: None,
             tls: None,
+            allow_hosts: Vec::new(),
             feedback: None,
+            feedback_max_bytes: 1 << 30,
             reload_interval: Duration::from_secs(1),
             compute: Compute::default(),
             limits: Limits::default(),
@@ -85,6 +98,7 @@ impl Default for Limits {
             max_body_bytes: 10 << 20,
             max_documents: 1000,
             max_top_k: 1000,
+            max_explain_bytes: 1 << 20,
             filter_depth: 1000,
             max_queue_documents: 2048,
             max_batch_documents: 256,
@@ -92,9 +106,18 @@ impl Default for Limits {
             batch_wait: Duration::from_millis(2),
             request_timeout: Duration::from_secs(30),
             read_timeout: Duration::from_secs(30),
+            write_timeout: Duration::from_secs(30),
             max_connections: 1024,
+            max_connections_per_address: None,
             shutdown_timeout: Duration::from_secs(30),
         }
+    }
+}
+
+impl Limits {
+    pub(crate) fn connections_per_address(&self) -> usize {
+        let half = self.max_connections.div_ceil(2);
+        self.max_connections_per_address.unwrap_or(half)
     }
 }
 
@@ -106,11 +129,16 @@ impl ServeConfig {
             ("max_body_bytes", limits.max_body_bytes),
             ("max_documents", limits.max_documents),
             ("max_top_k", limits.max_top_k),
+            ("max_explain_bytes", limits.max_explain_bytes),
             ("filter_depth", limits.filter_depth),
             ("max_queue_documents", limits.max_queue_documents),
             ("max_batch_documents", limits.max_batch_documents),
             ("max_batch_tokens", limits.max_batch_tokens),
             ("max_connections", limits.max_connections),
+            (
+                "max_connections_per_address",
+                limits.connections_per_address(),
+            ),
         ];
         if let Some((key, _)) = at_least_one.iter().find(|(_, value)| *value == 0) {
             return Err(Error::config(key, "expected at least 1"));
@@ -118,6 +146,7 @@ impl ServeConfig {
         for (key, time) in [
             ("request_timeout", limits.request_timeout),
             ("read_timeout", limits.read_timeout),
+            ("write_timeout", limits.write_timeout),
         ] {
             if time.is_zero() {
                 return Err(Error::config(key, "expected a time above 0"));

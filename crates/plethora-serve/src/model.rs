@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use plethora_core::artifact::{MANIFEST_FILE, ModelDetails};
+use plethora_core::artifact::{MANIFEST_FILE, ModelDetails, manifest_bytes};
 use plethora_core::corpus::LabelSpace;
 use plethora_core::{Error, Result};
 use plethora_system::{Compute, Registry};
@@ -91,14 +91,7 @@ impl Drop for ServedModel {
 
 /// Checksum of the manifest of a model folder.
 pub(crate) fn manifest_sha256(folder: &Path) -> Result<String> {
-    let path = folder.join(MANIFEST_FILE);
-    let bytes = std::fs::read(&path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => {
-            let message = format!("not a Plethora model: there is no {MANIFEST_FILE}");
-            Error::model(folder, message)
-        }
-        _ => Error::read(&path)(error),
-    })?;
+    let bytes = manifest_bytes(folder)?;
     let digest = Sha256::digest(&bytes);
     Ok(digest.iter().fold(String::new(), |mut hex, byte| {
         // Writing to a string does not fail.

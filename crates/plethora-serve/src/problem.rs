@@ -92,6 +92,11 @@ impl Problem {
         )
     }
 
+    /// 421: the request is for another server.
+    pub(crate) fn misdirected(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::MISDIRECTED_REQUEST, "misdirected", detail)
+    }
+
     /// 422: what was sent can be read, but makes no sense.
     pub(crate) fn invalid(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, "validation", detail)
@@ -103,6 +108,15 @@ impl Problem {
         Self {
             retry_after: Some(Duration::from_secs(1)),
             ..Self::new(StatusCode::TOO_MANY_REQUESTS, "overloaded", detail)
+        }
+    }
+
+    /// 429: an address has its share of connections.
+    pub(crate) fn crowded() -> Self {
+        let detail = "too many connections from this address; close some or try again in a moment";
+        Self {
+            retry_after: Some(Duration::from_secs(1)),
+            ..Self::new(StatusCode::TOO_MANY_REQUESTS, "overloaded", detail).closing()
         }
     }
 
@@ -133,6 +147,15 @@ impl Problem {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "storage", detail)
     }
 
+    /// 507: the file for feedback has grown to its bound.
+    pub(crate) fn feedback_is_full(max_bytes: u64) -> Self {
+        let detail = format!(
+            "the file for feedback would grow beyond {max_bytes} bytes; \
+             the server stores more when it is moved away, or with a larger --feedback-max-bytes"
+        );
+        Self::new(StatusCode::INSUFFICIENT_STORAGE, "storage", detail)
+    }
+
     /// The same, and the connection ends with it: the rest of the request is not worth reading.
     pub(crate) fn closing(self) -> Self {
         Self {
@@ -148,6 +171,7 @@ impl From<WorkError> for Problem {
             WorkError::Full => Self::overloaded(),
             WorkError::Closed => Self::stopping(),
             WorkError::Data(detail) => Self::invalid(detail),
+            WorkError::TooLarge(detail) => Self::too_large(detail),
             WorkError::Compute(detail) => {
                 Self::new(StatusCode::FAILED_DEPENDENCY, "backend", detail)
             }
@@ -156,21 +180,47 @@ impl From<WorkError> for Problem {
     }
 }
 
-impl IntoResponse for Problem {
-    fn into_response(self) -> Response {
-        let title = self.status.canonical_reason().unwrap_or("Error");
-        let body = ProblemBody {
+/// The type of the body.
+const MEDIA_TYPE: &str = "application/problem+json";
+
+impl Problem {
+    fn body(&self) -> ProblemBody {
+        ProblemBody {
             kind: "about:blank".into(),
-            title: title.into(),
+            title: self.title().into(),
             status: self.status.as_u16(),
             error: self.detail.clone(),
-            detail: self.detail,
+            detail: self.detail.clone(),
             error_type: self.error_type.into(),
-        };
-        let mut response = (self.status, axum::Json(body)).into_response();
+        }
+    }
+
+    fn title(&self) -> &'static str {
+        self.status.canonical_reason().unwrap_or("Error")
+    }
+
+    /// The whole answer with its head, for connections that no request came through.
+    pub(crate) fn into_message(self) -> Vec<u8> {
+        let body = serde_json::to_string(&self.body()).unwrap_or_default();
+        let retry_after = self.retry_after.map_or_else(String::new, |time| {
+            format!("retry-after: {}\r\n", time.as_secs())
+        });
+        format!(
+            "HTTP/1.1 {} {}\r\ncontent-type: {MEDIA_TYPE}\r\ncontent-length: {}\r\n\
+             {retry_after}connection: close\r\n\r\n{body}",
+            self.status.as_u16(),
+            self.title(),
+            body.len()
+        )
+        .into_bytes()
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut response = (self.status, axum::Json(self.body())).into_response();
         let headers = response.headers_mut();
-        let media_type = HeaderValue::from_static("application/problem+json");
-        headers.insert(header::CONTENT_TYPE, media_type);
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
         if let Some(time) = self.retry_after {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(time.as_secs()));
         }

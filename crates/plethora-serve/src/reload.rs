@@ -1,8 +1,11 @@
 //! Looks for new versions of models and takes them up while the old ones answer.
 
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use plethora_core::Error;
 
 use crate::served_models::{Failure, ServedModels, Slot};
 
@@ -48,7 +51,7 @@ fn look_at(slot: &Slot, models: &ServedModels, interval: Duration) {
     {
         return;
     }
-    let outcome = found.and_then(|_| slot.reload(models.metrics()));
+    let outcome = found.and_then(|_| reload(slot, models));
     models.metrics().count_reload(&slot.id, outcome.is_ok());
     match outcome {
         Ok(()) => {
@@ -70,6 +73,15 @@ fn look_at(slot: &Slot, models: &ServedModels, interval: Duration) {
             }));
         }
     }
+}
+
+/// Whatever is in the folder, and whatever bug it meets, the thread goes on and the old version answers.
+fn reload(slot: &Slot, models: &ServedModels) -> plethora_core::Result<()> {
+    let reload = || slot.reload(models.metrics());
+    panic::catch_unwind(AssertUnwindSafe(reload)).unwrap_or_else(|_| {
+        let message = "opening the new version met a bug in plethora, please report it";
+        Err(Error::Compute(message.into()))
+    })
 }
 
 /// Twice as long after every attempt.

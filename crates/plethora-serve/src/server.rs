@@ -1,5 +1,6 @@
 //! Listening, connections, and the end of both.
 
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +12,7 @@ use hyper_util::server::graceful::{GracefulShutdown, Watcher as ConnectionWatche
 use hyper_util::service::TowerToHyperService;
 use plethora_system::Registry;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::runtime::Runtime;
 use tokio::sync::{Semaphore, oneshot};
 use tokio::task::JoinHandle;
@@ -19,11 +20,20 @@ use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
 use crate::app::App;
+use crate::connection::{Addresses, ClientStream, Visit};
+use crate::problem::Problem;
 use crate::reload::Watcher;
 use crate::{Error, Limits, ModelSource, Result, ServeConfig, routes, tls};
 
 /// Where accepting fails, as when too many files are open, trying again at once would only burn time.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Bytes that the system keeps for a client that does not read. Left alone it would take megabytes, and
+/// hide for minutes how slowly a client reads.
+const SEND_BUFFER_BYTES: u32 = 128 << 10;
+
+/// Connections that the system keeps until they are accepted.
+const BACKLOG: u32 = 1024;
 
 /// A server that answers until it is stopped or dropped.
 #[derive(Debug)]
@@ -57,7 +67,7 @@ impl Server {
             source,
         };
         let listener = runtime
-            .block_on(TcpListener::bind(config.address))
+            .block_on(async { listener(config.address) })
             .map_err(listen_error)?;
         let address = listener.local_addr().map_err(listen_error)?;
         let watcher = if config.reload_interval.is_zero() {
@@ -99,6 +109,20 @@ impl Server {
     }
 }
 
+/// Listens; what is set here holds for the connections that come of it.
+fn listener(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() {
+        TcpSocket::new_v4()?
+    } else {
+        TcpSocket::new_v6()?
+    };
+    // A server that is started again need not wait for connections of the last.
+    socket.set_reuseaddr(true)?;
+    socket.set_send_buffer_size(SEND_BUFFER_BYTES)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
 /// What every connection needs.
 #[derive(Clone)]
 struct Front {
@@ -110,6 +134,7 @@ struct Front {
 impl Front {
     async fn listen(self, listener: TcpListener, mut stopped: oneshot::Receiver<()>) {
         let connections = Arc::new(Semaphore::new(self.limits.max_connections));
+        let addresses = Addresses::new(self.limits.connections_per_address());
         let graceful = GracefulShutdown::new();
         loop {
             let next = async {
@@ -121,12 +146,16 @@ impl Front {
                 _ = &mut stopped => break,
             };
             match accepted {
-                Ok((stream, _)) => {
+                Ok((stream, address)) => {
+                    let Some(visit) = addresses.enter(address.ip()) else {
+                        self.turn_away(&stream);
+                        continue;
+                    };
                     let front = self.clone();
                     let watcher = graceful.watcher();
                     tokio::spawn(async move {
                         front.connect(stream, watcher).await;
-                        drop(permit);
+                        drop::<(_, Visit)>((permit, visit));
                     });
                 }
                 Err(error) => {
@@ -140,6 +169,14 @@ impl Front {
         let finished = timeout(self.limits.shutdown_timeout, graceful.shutdown()).await;
         if finished.is_err() {
             tracing::warn!("requests that took too long were cut off");
+        }
+    }
+
+    /// Answers without a question, as far as that costs nothing.
+    fn turn_away(&self, stream: &TcpStream) {
+        tracing::debug!("an address has too many connections");
+        if self.acceptor.is_none() {
+            let _ = stream.try_write(&Problem::crowded().into_message());
         }
     }
 
@@ -164,13 +201,15 @@ impl Front {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
+        let stream = ClientStream::new(stream, self.limits.write_timeout);
         let service = TowerToHyperService::new(self.router.clone());
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(self.limits.read_timeout)
-            .serve_connection(TokioIo::new(stream), service);
+            .serve_connection(TokioIo::new(stream.clone()), service);
         if let Err(error) = watcher.watch(connection).await {
             tracing::debug!(%error, "a connection ended early");
+            stream.end(&error).await;
         }
     }
 }

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use plethora_core::artifact::{ModelReader, ModelWriter};
 use serde_json::{Value, json};
 use support::training::{catalogue, train};
 use support::{Client, config, copy, eventually, small_model, source, start_with, texts};
@@ -87,4 +88,58 @@ fn a_new_version_is_taken_up_and_a_damaged_one_is_not() {
         "{metrics}"
     );
     assert!(metrics.contains("outcome=\"refused\""), "{metrics}");
+}
+
+/// Writes a model of the files of the small one with other settings, and checksums that are right.
+fn forge(target: &Path, kind: &str, config: &str) {
+    let model = ModelReader::open(&small_model()).unwrap();
+    let writer = ModelWriter::create(target, true).unwrap();
+    for name in model.manifest().files.keys() {
+        let bytes = model.read_bytes(name).unwrap();
+        writer.write_bytes(name, &bytes).unwrap();
+    }
+    writer.write_text("config.json", config).unwrap();
+    let details = model.manifest().details.clone();
+    writer.finish(kind, details).unwrap();
+}
+
+#[test]
+fn whatever_a_new_version_is_the_old_one_answers() {
+    let desk = tempfile::tempdir().unwrap();
+    let served = desk.path().join("m");
+    copy(&small_model(), &served);
+    let mut config = config();
+    config.reload_interval = Duration::from_millis(50);
+    let (_server, client) = start_with(&config, &[source("m", &served)]);
+    let own = fs::read_to_string(small_model().join("config.json")).unwrap();
+    let trees = |number: &str| own.replace("\"num_trees\": 1", &format!("\"num_trees\": {number}"));
+    // A member that is the ensemble itself, and so is its member.
+    let ensemble = r#"{"combination": "mean", "depth": 10, "weights": [1, 1], "links": [
+        {"path": "../m", "manifest_sha256": ""}, {"path": "../m", "manifest_sha256": ""}]}"#;
+    for (kind, config, expected) in [
+        ("wide-tree", trees("100000000"), "num_trees"),
+        ("wide-tree", trees("9223372036854775808"), "num_trees"),
+        ("ensemble", ensemble.to_owned(), "8 deep"),
+    ] {
+        let new = desk.path().join("new");
+        forge(&new, kind, &config);
+        replace(&served, &new);
+        eventually("the new version is refused", || {
+            let error = info(&client)["error"].clone();
+            error.as_str().is_some_and(|error| error.contains(expected))
+        });
+        let body = json!({"documents": texts()});
+        assert_eq!(client.post("/v1/models/m/predict", &body).status, 200);
+    }
+    fs::remove_file(served.join("manifest.json")).unwrap();
+    let made = std::process::Command::new("mkfifo")
+        .arg(served.join("manifest.json"))
+        .status();
+    assert!(made.unwrap().success());
+    eventually("a pipe is no manifest", || {
+        let error = info(&client)["error"].clone();
+        error
+            .as_str()
+            .is_some_and(|error| error.contains("not a regular file"))
+    });
 }

@@ -130,3 +130,28 @@ fn what_cannot_work_is_said_before_listening() {
     taken.address = server.address();
     assert!(message(taken, &[small]).contains("cannot listen"));
 }
+
+#[test]
+fn a_file_of_feedback_that_is_full_is_told_and_one_that_was_moved_is_begun_anew() {
+    let desk = tempfile::tempdir().unwrap();
+    let path = desk.path().join("feedback.jsonl");
+    std::fs::write(&path, "{\"text\": \"half").unwrap();
+    let mut config = config();
+    config.feedback = Some(path.clone());
+    config.feedback_max_bytes = 1000;
+    let (_server, client) = start(&config);
+    let send = |text: &str| {
+        let body = json!({"text": text, "right": ["C1"]});
+        client.post("/v1/models/small/feedback", &body)
+    };
+    assert_eq!(send("tides").status, 201);
+    let detail = send(&"tides ".repeat(200)).problem(507);
+    assert!(detail.contains("--feedback-max-bytes"), "{detail}");
+    std::fs::rename(&path, desk.path().join("old.jsonl")).unwrap();
+    assert_eq!(send("harbours").status, 201);
+    for (name, text) in [("old.jsonl", "tides"), ("feedback.jsonl", "harbours")] {
+        let lines = std::fs::read_to_string(desk.path().join(name)).unwrap();
+        let line: Value = serde_json::from_str(lines.strip_suffix('\n').unwrap()).unwrap();
+        assert_eq!(line["text"], text);
+    }
+}

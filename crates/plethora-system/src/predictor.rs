@@ -109,6 +109,11 @@ impl Predictor {
     /// As [`rank_timed`](Self::rank_timed), with the scores of the system itself, whether the model
     /// was calibrated or not.
     pub fn rank_raw(&self, documents: &[Document], options: RankOptions) -> Result<Rankings> {
+        let options = RankOptions {
+            // More labels than there are would only be numbers that libraries cannot hold.
+            top_k: options.top_k.min(self.labels.len()),
+            ..options
+        };
         self.ranker.rank(documents, options)
     }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use plethora_core::corpus::Filter;
+use plethora_core::printable;
 use plethora_jobs::check::CheckJob;
 
 use crate::data_args::{DataArgs, check_stdin};
@@ -71,7 +72,7 @@ impl CheckArgs {
         if self.json {
             results::print_json(&report)?;
         } else {
-            results::print(&report.render())?;
+            results::print(&printable(&report.render()))?;
         }
         Ok(())
     }

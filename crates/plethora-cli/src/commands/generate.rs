@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use plethora_catalogue::{Catalogue, CatalogueConfig};
+use plethora_core::corpus::CompleteFile;
 use plethora_core::{Argument, Error};
 
 use crate::catalogue_files::{write_documents, write_labels};
@@ -81,10 +82,14 @@ impl GenerateArgs {
         .map_err(name_option)?;
         interrupt::install();
         let (documents, labels) = self.paths()?;
+        let mut complete = Vec::new();
         if let Some(labels) = labels {
-            write_labels(&catalogue, &labels, self.force, session)?;
+            complete.push(write_labels(&catalogue, &labels, self.force, session)?);
         }
-        write_documents(&catalogue, &documents, self.force, session)?;
+        complete.push(write_documents(
+            &catalogue, &documents, self.force, session,
+        )?);
+        CompleteFile::publish(complete)?;
         Ok(())
     }
 

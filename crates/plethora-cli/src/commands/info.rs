@@ -39,7 +39,8 @@ pub(crate) struct InfoArgs {
 /// All that is known of a model.
 #[derive(Serialize)]
 struct ModelInfo {
-    path: PathBuf,
+    /// As it is shown, for JSON has no names that are not Unicode.
+    path: String,
     format_version: u32,
     program_version: String,
     #[serde(flatten)]
@@ -102,7 +103,7 @@ impl InfoArgs {
             .collect();
         let details = ModelDetails::of(&folder)?;
         Ok(ModelInfo {
-            path: self.model.clone(),
+            path: self.model.display().to_string(),
             format_version: manifest.format_version,
             program_version: manifest.program_version.clone(),
             num_parameters: registry().num_parameters(&folder)?,
@@ -187,7 +188,7 @@ impl ModelInfo {
              documents   {}\n\
              {}\
              size        {}, all files as the manifest says\n",
-            self.path.display(),
+            self.path,
             details.system,
             self.program_version,
             self.format_version,

@@ -13,7 +13,7 @@ use plethora_core::Error;
 
 use crate::device_args::DeviceArgs;
 use crate::failure;
-use crate::{bounds, registry, results};
+use crate::{bounds, interrupt, registry, results};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,9 +26,6 @@ Examples:
 The page is at /, the interface is described at /docs/. A model folder that is replaced is reloaded
 without a pause; a damaged one is not, and the old one stays in use. SIGTERM and Ctrl-C let requests
 finish. Logs are on standard error and never hold texts.";
-
-/// Exit status after a second request to stop, when requests are cut off.
-const ABORTED: i32 = 1;
 
 /// Serve models over HTTP: predictions, explanations, label search, and a page
 #[expect(clippy::doc_markdown, reason = "backticks would show in the help")]
@@ -59,9 +56,17 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
 
+    /// Answer to this name too, beside numeric addresses and localhost; repeatable, * for every name
+    #[arg(long, value_name = "NAME")]
+    allow_host: Vec<String>,
+
     /// Append feedback to this file, in lines that `train` reads
     #[arg(long, value_name = "FILE")]
     feedback: Option<PathBuf>,
+
+    /// Most bytes of that file; feedback is refused with 507 beyond
+    #[arg(long, value_name = "BYTES", default_value_t = ServeConfig::default().feedback_max_bytes)]
+    feedback_max_bytes: u64,
 
     /// Seconds between two checks for new versions of the models; 0 never checks
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "1")]
@@ -89,6 +94,10 @@ struct LimitArgs {
     /// Most labels per document; 422 beyond
     #[arg(long, value_name = "N", value_parser = bounds::at_least_one(), default_value_t = Limits::default().max_top_k)]
     max_top_k: usize,
+
+    /// Most bytes of a text to explain labels of; 413 beyond
+    #[arg(long, value_name = "BYTES", value_parser = bounds::at_least_one(), default_value_t = Limits::default().max_explain_bytes)]
+    max_explain: usize,
 
     /// Labels to rank where a request allows or denies some, before these are filtered
     #[arg(long, value_name = "N", value_parser = bounds::at_least_one(), default_value_t = Limits::default().filter_depth)]
@@ -118,9 +127,18 @@ struct LimitArgs {
     #[arg(long, value_name = "SECONDS", value_parser = some_seconds, default_value = "30")]
     read_timeout: Duration,
 
+    /// Seconds that a client may take to read what waits for it, a kilobyte a second at the least;
+    /// the connection ends beyond
+    #[arg(long, value_name = "SECONDS", value_parser = some_seconds, default_value = "30")]
+    write_timeout: Duration,
+
     /// Most open connections; others wait
     #[arg(long, value_name = "N", value_parser = bounds::at_least_one(), default_value_t = Limits::default().max_connections)]
     max_connections: usize,
+
+    /// Most open connections of one address, 429 beyond; half of all unless given
+    #[arg(long, value_name = "N", value_parser = bounds::at_least_one())]
+    max_connections_per_address: Option<usize>,
 
     /// Seconds that requests get to finish after SIGTERM
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "30")]
@@ -156,13 +174,16 @@ impl ServeArgs {
             api_key: self.api_key,
             tls: (self.tls_cert.zip(self.tls_key))
                 .map(|(certificate, key)| TlsFiles { certificate, key }),
+            allow_hosts: self.allow_host,
             feedback: self.feedback,
+            feedback_max_bytes: self.feedback_max_bytes,
             reload_interval: self.reload,
             compute: self.device.compute(),
             limits: Limits {
                 max_body_bytes: limits.max_body,
                 max_documents: limits.max_documents,
                 max_top_k: limits.max_top_k,
+                max_explain_bytes: limits.max_explain,
                 filter_depth: limits.filter_depth,
                 max_queue_documents: limits.max_queue,
                 max_batch_documents: limits.max_batch,
@@ -170,7 +191,9 @@ impl ServeArgs {
                 batch_wait: Duration::from_millis(limits.batch_wait_ms),
                 request_timeout: limits.request_timeout,
                 read_timeout: limits.read_timeout,
+                write_timeout: limits.write_timeout,
                 max_connections: limits.max_connections,
+                max_connections_per_address: limits.max_connections_per_address,
                 shutdown_timeout: limits.shutdown_timeout,
             },
         }
@@ -184,11 +207,7 @@ fn stop_signals() -> anyhow::Result<mpsc::Receiver<()>> {
         static IS_STOPPING: std::sync::atomic::AtomicBool =
             std::sync::atomic::AtomicBool::new(false);
         if IS_STOPPING.swap(true, std::sync::atomic::Ordering::Relaxed) {
-            #[expect(
-                clippy::exit,
-                reason = "the user asked twice; waiting is not an option"
-            )]
-            std::process::exit(ABORTED);
+            interrupt::end_at_once();
         }
         failure::tell("stopping when requests are answered; once more stops at once");
         // Where nobody listens, the server has stopped already.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use plethora_core::corpus::{
-    CorpusReader, CorpusWriter, Format, Fractions, RandomSplit, SplitMethod, split,
+    CompleteFile, CorpusReader, CorpusWriter, Format, Fractions, RandomSplit, SplitMethod, split,
 };
 use plethora_core::{Error, Result, grouped};
 
@@ -80,9 +80,12 @@ impl SplitArgs {
             position += 1;
             session.progress().advance(1);
         }
+        // Parts of two splits would have documents in common.
+        let mut complete = Vec::new();
         for writer in writers {
-            writer.finish()?;
+            complete.extend(writer.complete()?);
         }
+        CompleteFile::publish(complete)?;
         tell_warnings(&reader, session.progress());
         if !is_copied {
             warn_of_lost_fields(&reader);

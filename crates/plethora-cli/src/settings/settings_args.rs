@@ -1,10 +1,10 @@
 //! The options that shape a model.
 
-use std::env;
+use std::env::{self, VarError};
 use std::path::PathBuf;
 
 use clap::Args;
-use plethora_core::Result;
+use plethora_core::{Error, Result};
 use plethora_system::Precision;
 use plethora_system::settings::{
     AssignedValue, Assignment, SYSTEM, Settings, Step, read_config, resolve,
@@ -178,16 +178,21 @@ fn preset_help() -> String {
 fn from_environment() -> Result<Vec<Step>> {
     let read = |option: &str| {
         let variable = environment::variable(option);
-        let value = env::var(&variable).unwrap_or_default();
-        (variable, value)
+        match env::var(&variable) {
+            Ok(value) => Ok((variable, value)),
+            Err(VarError::NotPresent) => Ok((variable, String::new())),
+            Err(VarError::NotUnicode(_)) => Err(Error::usage(format!(
+                "{variable}: the value is not Unicode"
+            ))),
+        }
     };
-    let (variable, list) = read("set");
+    let (variable, list) = read("set")?;
     let mut steps = Vec::new();
     for part in assignments_of(&list) {
         steps.push(Step::Setting(Assignment::parse(&part, &variable)?));
     }
     for key in environment::SETTINGS {
-        let (origin, value) = read(key);
+        let (origin, value) = read(key)?;
         if !value.is_empty() {
             steps.push(Step::Option(Assignment {
                 key: key.into(),

@@ -12,6 +12,7 @@ mod support;
 
 mod arguments;
 mod corpora;
+mod letters;
 mod models;
 mod outputs;
 mod searches;

@@ -2,8 +2,12 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
 
-use crate::refusal::{BAD_DATA, desk_with_model, refuse};
+use plethora_core::artifact::{ModelReader, ModelWriter};
+
+use crate::refusal::{BAD_DATA, check_refusal, desk_with_model, features, refuse};
 
 /// The verbs that open models.
 const VERBS: [&str; 4] = [
@@ -172,5 +176,86 @@ fn what_is_no_model_is_said_so() {
         for verb in VERBS {
             refuse(&desk, &verb.replace("MODEL", name), BAD_DATA, message);
         }
+    }
+}
+
+/// Writes a model of the files of another, some of them changed, with checksums that are right.
+fn forge(from: &Path, to: &Path, change: impl Fn(&str, Vec<u8>) -> Vec<u8>) {
+    let model = ModelReader::open(from).unwrap();
+    let writer = ModelWriter::create(to, true).unwrap();
+    for name in model.manifest().files.keys() {
+        let bytes = change(name, model.read_bytes(name).unwrap());
+        writer.write_bytes(name, &bytes).unwrap();
+    }
+    let mut details = model.manifest().details.to_string();
+    details = String::from_utf8(change("details", details.into_bytes())).unwrap();
+    let details = serde_json::from_str(&details).unwrap();
+    writer.finish(&model.manifest().kind, details).unwrap();
+}
+
+fn replace(from: &str, to: &str, bytes: Vec<u8>) -> Vec<u8> {
+    let text = String::from_utf8(bytes).unwrap();
+    assert!(text.contains(from), "{text}");
+    text.replace(from, to).into_bytes()
+}
+
+#[test]
+fn numbers_that_no_file_bears_out_are_refused_before_memory_is_taken_for_them() {
+    let desk = desk_with_model();
+    for number in ["100000000", "9223372036854775808"] {
+        forge(
+            &desk.file("model"),
+            &desk.file("d"),
+            |name, bytes| match name {
+                "config.json" => replace(
+                    "\"num_trees\": 1",
+                    &format!("\"num_trees\": {number}"),
+                    bytes,
+                ),
+                _ => bytes,
+            },
+        );
+        let message = "d/config.json: num_trees: must be at most 1000";
+        refuse(&desk, "predict d books.jsonl", BAD_DATA, message);
+    }
+    desk.write("features.txt", &features());
+    desk.succeed(&[
+        "train",
+        "features.txt",
+        "-q",
+        "-o",
+        "f",
+        "--format",
+        "xmc-libsvm",
+    ]);
+    forge(&desk.file("f"), &desk.file("d"), |name, bytes| match name {
+        "details" => replace("\"n_features\":10", "\"n_features\":4294967295", bytes),
+        _ => bytes,
+    });
+    let message = "d/tree-0.safetensors: has far fewer weights than 4294967295 features need";
+    refuse(
+        &desk,
+        "predict d features.txt --format xmc-libsvm",
+        BAD_DATA,
+        message,
+    );
+}
+
+#[test]
+fn pipes_and_devices_are_no_files_of_a_model() {
+    let desk = desk_with_model();
+    for name in ["README.md", "labels.jsonl", "manifest.json"] {
+        copy(&desk.file("model"), &desk.file("d"));
+        let path = desk.file("d").join(name);
+        fs::remove_file(&path).unwrap();
+        let made = Command::new("mkfifo").arg(&path).status().unwrap();
+        assert!(made.success());
+        let output = desk
+            .command(&["info", "d"])
+            .timeout(Duration::from_secs(20))
+            .output();
+        let message = format!("d/{name}: not a regular file");
+        check_refusal(&output.unwrap(), BAD_DATA, &message, name);
+        fs::remove_dir_all(desk.file("d")).unwrap();
     }
 }

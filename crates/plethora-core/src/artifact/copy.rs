@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::{MANIFEST_FILE, ModelReader, ModelWriter};
+use crate::training_log::is_log_file;
 use crate::{Error, Progress, Result};
 
 /// Which files of a model to copy, and how.
@@ -23,11 +24,11 @@ pub struct ModelCopy<'a> {
 impl ModelCopy<'_> {
     /// Number of files that are copied.
     pub fn num_files(&self, model: &ModelReader) -> u64 {
-        self.names(model).count() as u64
+        self.names(model).len() as u64
     }
 
-    /// Copies the files that the manifest of `model` lists. What else lies in its folder is not part
-    /// of it.
+    /// Copies the files that the manifest of `model` lists, and training logs. What else lies in its
+    /// folder is not part of it.
     ///
     /// # Errors
     /// [`Error::Read`] and [`Error::Write`] if a file cannot be copied; [`Error::Interrupted`].
@@ -43,19 +44,26 @@ impl ModelCopy<'_> {
             }
             let to = match self.folder {
                 Some(folder) => format!("{folder}/{name}"),
-                None => name.to_owned(),
+                None => name.clone(),
             };
-            self.copy(model, name, writer, &to)?;
+            self.copy(model, &name, writer, &to)?;
             progress.advance(1);
         }
         Ok(())
     }
 
-    fn names<'m>(&self, model: &'m ModelReader) -> impl Iterator<Item = &'m str> {
-        let (without, has_manifest) = (self.without.map(str::to_owned), self.folder.is_some());
+    fn names(&self, model: &ModelReader) -> Vec<String> {
+        let has_manifest = self.folder.is_some();
         let files = model.manifest().files.keys().map(String::as_str);
         let files = files.chain(has_manifest.then_some(MANIFEST_FILE));
-        files.filter(move |name| without.as_deref() != Some(*name))
+        let mut names: Vec<String> = files.map(str::to_owned).collect();
+        for log in logs_in(model.folder()) {
+            if !names.contains(&log) {
+                names.push(log);
+            }
+        }
+        names.retain(|name| self.without != Some(name.as_str()));
+        names
     }
 
     fn copy(&self, model: &ModelReader, name: &str, writer: &ModelWriter, to: &str) -> Result<()> {
@@ -69,6 +77,15 @@ impl ModelCopy<'_> {
             .and_then(|_| target.flush())
             .map_err(Error::write(&writer.path(to)))
     }
+}
+
+/// The training logs of a folder, by their names.
+fn logs_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut logs: Vec<String> = names.filter(|name| is_log_file(name)).collect();
+    logs.sort();
+    logs
 }
 
 fn link(from: &Path, to: &Path) -> io::Result<()> {

@@ -1,12 +1,11 @@
 //! The label space of a model, one JSON line per label in the order of the label ids.
 
 use std::borrow::Cow;
-use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 
 use serde::{Deserialize, Serialize};
 
-use super::{ModelReader, ModelWriter};
+use super::{ModelReader, ModelWriter, open_regular};
 use crate::corpus::{Label, LabelSpace};
 use crate::{Error, LabelId, Result};
 
@@ -55,7 +54,7 @@ pub fn save_label_space(labels: &LabelSpace, writer: &ModelWriter) -> Result<()>
 /// [`Error::Model`] with the line where a label cannot be read or appears a second time.
 pub fn load_label_space(reader: &ModelReader) -> Result<LabelSpace> {
     let path = reader.path(LABELS_FILE)?;
-    let mut file = BufReader::new(File::open(&path).map_err(Error::read(&path))?);
+    let mut file = BufReader::new(open_regular(&path).map_err(Error::read(&path))?);
     let mut labels: Vec<Label> = Vec::new();
     let mut train_counts = Vec::new();
     let mut line = Vec::new();

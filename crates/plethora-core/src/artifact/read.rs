@@ -1,6 +1,6 @@
 //! Opening a model folder.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use super::arrays::MappedArrays;
 use super::manifest::{FileEntry, MANIFEST_FILE, Manifest};
 use super::publish;
+use super::regular::{open_regular, read_regular};
 use crate::{Error, Result};
 
 /// How closely the files are compared with the manifest on opening.
@@ -21,6 +22,9 @@ pub enum Check {
     /// Sizes only: for looking at what is there, or where the caller has checked before.
     Sizes,
 }
+
+/// Far beyond the manifests of the largest models.
+const MAX_MANIFEST_BYTES: u64 = 64 << 20;
 
 /// A model folder that is complete and undamaged.
 #[derive(Debug)]
@@ -70,7 +74,7 @@ impl ModelReader {
     /// SHA-256 of the manifest in lower-case hexadecimal digits, which stands for all files.
     pub fn manifest_sha256(&self) -> Result<String> {
         let path = self.folder.join(MANIFEST_FILE);
-        let measured = File::open(&path).and_then(|mut file| FileEntry::of(&mut file));
+        let measured = open_regular(&path).and_then(|mut file| FileEntry::of(&mut file));
         Ok(measured.map_err(Error::read(&path))?.sha256)
     }
 
@@ -94,7 +98,7 @@ impl ModelReader {
     /// Reads the file `name`.
     pub fn read_bytes(&self, name: &str) -> Result<Vec<u8>> {
         let path = self.path(name)?;
-        fs::read(&path).map_err(Error::read(&path))
+        read_regular(&path).map_err(Error::read(&path))
     }
 
     /// Reads the JSON file `name`.
@@ -117,9 +121,23 @@ fn read_manifest(folder: &Path) -> Result<Manifest> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(missing(folder)),
         Err(error) => return Err(Error::read(folder)(error)),
     }
+    Manifest::parse(&manifest_bytes(folder)?, &folder.join(MANIFEST_FILE))
+}
+
+/// The manifest of a model folder as it is on disk.
+///
+/// # Errors
+///
+/// [`Error::Model`] if there is none, or something else in its place.
+pub fn manifest_bytes(folder: &Path) -> Result<Vec<u8>> {
     let path = folder.join(MANIFEST_FILE);
-    match fs::read(&path) {
-        Ok(text) => Manifest::parse(&text, &path),
+    match fs::metadata(&path) {
+        Ok(metadata) if !metadata.is_file() => Err(Error::model(&path, "not a regular file")),
+        Ok(metadata) if metadata.len() > MAX_MANIFEST_BYTES => Err(Error::model(
+            &path,
+            format!("the manifest is damaged: {} bytes", metadata.len()),
+        )),
+        Ok(_) => fs::read(&path).map_err(Error::read(&path)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(Error::model(
             folder,
             format!("not a Plethora model: the folder has no {MANIFEST_FILE}"),
@@ -143,16 +161,18 @@ fn missing(folder: &Path) -> Error {
 }
 
 fn check_file(path: &Path, expected: &FileEntry, check: Check) -> Result<()> {
-    let mut file = match File::open(path) {
-        Ok(file) => file,
+    let metadata = match fs::metadata(path) {
+        Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Err(Error::model(path, "the file is missing from the model"));
         }
         Err(error) => return Err(Error::read(path)(error)),
     };
-    let metadata = file.metadata().map_err(Error::read(path))?;
     if metadata.is_dir() {
         return Err(Error::model(path, "is a folder, the model has a file here"));
+    }
+    if !metadata.is_file() {
+        return Err(Error::model(path, "not a regular file"));
     }
     let size = metadata.len();
     if size != expected.size {
@@ -172,7 +192,9 @@ fn check_file(path: &Path, expected: &FileEntry, check: Check) -> Result<()> {
     if check == Check::Sizes {
         return Ok(());
     }
-    let found = FileEntry::of(&mut file).map_err(Error::read(path))?;
+    let found = open_regular(path)
+        .and_then(|mut file| FileEntry::of(&mut file))
+        .map_err(Error::read(path))?;
     if found.sha256 != expected.sha256 {
         return Err(Error::model(
             path,
@@ -261,6 +283,21 @@ mod tests {
             "{message}"
         );
         ModelReader::open_with(&target, Check::Sizes).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_never_ends_is_not_read() {
+        let (_guard, target) = model();
+        for name in ["config.json", MANIFEST_FILE] {
+            fs::remove_file(target.join(name)).unwrap();
+            std::os::unix::fs::symlink("/dev/zero", target.join(name)).unwrap();
+            let message = message(&target);
+            assert!(
+                message.ends_with(&format!("{name}: not a regular file")),
+                "{message}"
+            );
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::manifest::{self, FORMAT_VERSION, FileEntry, MANIFEST_FILE, Manifest};
 use super::publish;
 use super::temporary::{self, TemporaryFolder};
+use crate::training_log::is_log_file;
 use crate::{Error, Result};
 
 /// A model folder that grows under a temporary name and appears under its own when finished.
@@ -112,6 +113,7 @@ impl ModelWriter {
         let files = contents
             .files
             .into_par_iter()
+            .filter(|name| !is_log_file(name))
             .map(|name| {
                 let entry = measure_and_sync(&self.path(&name))?;
                 Ok((name, entry))
@@ -292,6 +294,26 @@ mod tests {
                 fs::read(other.join(name)).unwrap()
             );
         }
+    }
+
+    #[test]
+    fn logs_which_tell_times_are_in_the_folder_and_not_in_the_manifest() {
+        let parent = tempfile::tempdir().unwrap();
+        let manifests = ["1", "2"].map(|time| {
+            let target = parent.path().join(time);
+            let writer = ModelWriter::create(&target, false).unwrap();
+            let events = format!("events.out.tfevents.{time}.plethora");
+            writer.write_text("metrics.jsonl", time).unwrap();
+            writer
+                .write_text(&format!("member-0/{events}"), time)
+                .unwrap();
+            writer.write_text("metrics.json", "{}").unwrap();
+            writer.finish("parabel", serde_json::Value::Null).unwrap();
+            assert!(target.join("metrics.jsonl").exists());
+            fs::read_to_string(target.join(MANIFEST_FILE)).unwrap()
+        });
+        assert_eq!(manifests[0], manifests[1]);
+        assert!(manifests[0].contains("metrics.json\""), "{}", manifests[0]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::io::BufRead;
 
+use super::bounds::{read_row, row_is_too_long};
 use super::source::{Origin, Source};
 use crate::{Error, Message, Result};
 
@@ -28,13 +29,15 @@ impl Lines {
     /// The next line, without `\n` or `\r\n`; `None` at the end of the file.
     pub(super) fn next_line(&mut self) -> Result<Option<&str>> {
         self.buffer.clear();
-        self.reader
-            .read_until(b'\n', &mut self.buffer)
+        let is_whole = read_row(&mut self.reader, &mut self.buffer)
             .map_err(|error| self.origin.read_error(error, self.number + 1))?;
         if self.buffer.is_empty() {
             return Ok(None);
         }
         self.number += 1;
+        if !is_whole {
+            return Err(self.error(row_is_too_long()));
+        }
         match std::str::from_utf8(without_end(&self.buffer)) {
             Ok(line) => Ok(Some(line)),
             Err(error) => {
@@ -77,6 +80,8 @@ fn without_end(line: &[u8]) -> &[u8] {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
 
     fn lines(bytes: &[u8]) -> Lines {
@@ -95,6 +100,27 @@ mod tests {
         }
         assert_eq!(read, ["one", "two", "", "last"]);
         assert_eq!(lines.number(), 4);
+    }
+
+    #[test]
+    fn a_line_without_end_is_refused_before_it_fills_the_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("corpus.txt.zst");
+        let file = std::fs::File::create(&path).unwrap();
+        let mut encoder = zstd::Encoder::new(file, 1).unwrap();
+        encoder.write_all(b"fine\n").unwrap();
+        let endless = vec![b'a'; 1 << 20];
+        for _ in 0..300 {
+            encoder.write_all(&endless).unwrap();
+        }
+        encoder.finish().unwrap();
+        let mut lines = Lines::new(Source::open(&path).unwrap());
+        assert_eq!(lines.next_line().unwrap(), Some("fine"));
+        let message = lines.next_line().unwrap_err().to_string();
+        assert!(
+            message.contains("corpus.txt.zst:2: the row is longer than 256 MiB"),
+            "{message}"
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Documents and labels: reading them from every format the field uses, writing them back, and
 //! splitting them.
 
+mod bounds;
 mod document;
 mod filter;
 mod format;
@@ -10,6 +11,7 @@ mod lines;
 mod memory;
 mod options;
 mod output;
+mod publication;
 mod reader;
 mod sample;
 mod source;
@@ -18,6 +20,7 @@ mod stratify;
 mod vocabulary;
 mod writer;
 
+pub(crate) use bounds::{read_row, row_is_too_long};
 pub(crate) use source::{ByteReader, Origin, Source};
 
 pub use document::{Content, Document};
@@ -27,6 +30,7 @@ pub use label_space::{Label, LabelSpace, LabelSpaceBuilder};
 pub use memory::DocumentList;
 pub use options::{ReadOptions, WriteOptions};
 pub use output::Output;
+pub use publication::CompleteFile;
 pub use reader::CorpusReader;
 pub use sample::Sample;
 pub use split::{Fractions, RandomSplit, SplitMethod, split};

@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, Read, Seek, Stdout, Write};
 use std::path::{Path, PathBuf};
 
 use super::hidden_file::create_beside;
+use super::publication::{CompleteFile, finish_interrupted};
 use super::source::is_standard_stream;
 use crate::{Error, Result};
 
@@ -34,6 +35,7 @@ impl Output {
                 temporary: None,
             });
         }
+        finish_interrupted(path)?;
         let metadata = fs::metadata(path).ok();
         // A device or pipe is written to; replacing it by a file would destroy it.
         let is_special = metadata
@@ -72,14 +74,16 @@ impl Output {
     }
 
     /// Completes the file on the disk and gives it its name.
-    pub fn finish(mut self) -> Result<()> {
+    pub fn finish(self) -> Result<()> {
+        CompleteFile::publish(vec![self.complete()?])
+    }
+
+    /// Completes the file on the disk, to be published with others.
+    pub fn complete(mut self) -> Result<CompleteFile> {
         let encoder = self.encoder.take().expect("an output is finished once");
-        encoder.finish().map_err(Error::write(&self.path))?;
-        if let Some(temporary) = &self.temporary {
-            fs::rename(temporary, &self.path).map_err(Error::write(&self.path))?;
-            self.temporary = None;
-        }
-        Ok(())
+        let file = encoder.finish().map_err(Error::write(&self.path))?;
+        let temporary = self.temporary.take();
+        Ok(CompleteFile::new(&self.path, temporary, file))
     }
 }
 
@@ -201,7 +205,8 @@ impl Encoder {
         }
     }
 
-    fn finish(self) -> io::Result<()> {
+    /// The file, if it is one, with everything on the disk.
+    fn finish(self) -> io::Result<Option<File>> {
         let sink = match self {
             Self::Plain(writer) => writer,
             Self::Gzip(writer) => writer.finish()?,
@@ -210,9 +215,13 @@ impl Encoder {
         };
         match sink.into_inner().map_err(io::IntoInnerError::into_error)? {
             // A device or a pipe has nothing to put on a disk and says so.
-            Sink::File(file) if file.metadata()?.is_file() => file.sync_all(),
-            Sink::File(_) => Ok(()),
-            Sink::Stdout(mut stdout) => stdout.flush(),
+            Sink::File(file) => {
+                if file.metadata()?.is_file() {
+                    file.sync_all()?;
+                }
+                Ok(Some(file))
+            }
+            Sink::Stdout(mut stdout) => stdout.flush().map(|()| None),
         }
     }
 }

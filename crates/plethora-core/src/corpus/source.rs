@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
+use super::bounds::Refused;
+use super::publication::finish_interrupted;
 use crate::{Error, Message, Result};
 
 /// The path that stands for standard input, and for standard output when writing.
@@ -147,6 +149,12 @@ impl Origin {
 
     /// What a failed read means: damaged compressed data, or a failing system.
     pub(crate) fn read_error(&self, source: io::Error, line: impl Into<Option<u64>>) -> Error {
+        if let Some(refused) = source
+            .get_ref()
+            .and_then(|inner| inner.downcast_ref::<Refused>())
+        {
+            return self.error(line, refused.to_string());
+        }
         // Decoders make their own errors; the system's come with a number.
         if !self.is_compressed || source.raw_os_error().is_some() {
             return Error::Read {
@@ -210,6 +218,7 @@ fn open_raw(path: &Path) -> Result<ByteReader> {
             io::stdin(),
         )));
     }
+    finish_interrupted(path)?;
     let metadata = fs::metadata(path).map_err(Error::read(path))?;
     if metadata.is_dir() {
         return Err(Error::input(path, None, "a directory; expected a file"));

@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 
 use super::term_table::TermTable;
 use super::vocabulary::Vocabulary;
+use crate::artifact::read_regular;
 use crate::{Error, Result};
 
 /// The names of three files: settings as JSON, one term per line in the order of their numbers, and
@@ -139,7 +140,7 @@ fn write(dir: &Path, name: &str, content: &[u8]) -> Result<()> {
 
 fn read(dir: &Path, name: &str) -> Result<Vec<u8>> {
     let path = dir.join(name);
-    fs::read(&path).map_err(|error| match error.kind() {
+    read_regular(&path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => Error::model(&path, "is missing from the model"),
         _ => Error::read(&path)(error),
     })

@@ -20,6 +20,11 @@ const HEADER_SIZE: usize = 12;
 /// Checksum of the event.
 const FOOTER_SIZE: usize = 4;
 
+/// True for the name of an event file of ours.
+pub(super) fn is_event_file(name: &str) -> bool {
+    name.starts_with(PREFIX) && name.ends_with(SUFFIX)
+}
+
 /// An event file that grows.
 #[derive(Debug)]
 pub(super) struct EventFile {

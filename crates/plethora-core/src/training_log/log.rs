@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
 
-use super::event_file::EventFile;
+use super::event_file::{EventFile, is_event_file};
 use super::metrics_file::{METRICS_FILE, MetricsFile};
 use crate::{Error, Result};
 
@@ -107,6 +107,13 @@ impl TrainingLog {
     pub fn file_names(&self) -> Vec<String> {
         vec![METRICS_FILE.to_owned(), self.events.name()]
     }
+}
+
+/// True for the name of a file of a log, in whichever folder. Logs tell times, which differ between equal
+/// runs: they lie in a model folder and are no part of the model.
+pub fn is_log_file(name: &str) -> bool {
+    let name = name.rsplit('/').next().unwrap_or(name);
+    name == METRICS_FILE || is_event_file(name)
 }
 
 /// Opens a file to write behind its first `length` bytes, and drops the rest.

@@ -8,4 +8,4 @@ mod event_file;
 mod log;
 mod metrics_file;
 
-pub use log::{LogRecord, TrainingLog};
+pub use log::{LogRecord, TrainingLog, is_log_file};

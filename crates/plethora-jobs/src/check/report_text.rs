@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use plethora_core::grouped;
+use plethora_core::{grouped, one_field};
 
 use super::content_hashes::Duplicates;
 use super::report::{AgainstReport, CheckReport, CorpusReport, MissingLabels, SystemEstimate};
@@ -101,7 +101,7 @@ fn render_missing(name: &str, missing: &MissingLabels) -> String {
 fn render_examples(examples: &[String]) -> String {
     match examples {
         [] => String::new(),
-        examples => format!(" (as {})", examples.join(", ")),
+        examples => format!(" (as {})", one_field(&examples.join(", "))),
     }
 }
 
@@ -125,7 +125,8 @@ fn render_histogram(corpus: &CorpusReport) -> String {
 fn render_frequent(corpus: &CorpusReport) -> String {
     let mut text = String::from("\nmost frequent labels\n");
     for (key, count) in &corpus.most_frequent_labels {
-        let _ = writeln!(text, "{:>10}  {key}", grouped(u64::from(*count)));
+        let count = grouped(u64::from(*count));
+        let _ = writeln!(text, "{count:>10}  {}", one_field(key));
     }
     text
 }

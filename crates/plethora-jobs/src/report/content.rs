@@ -1,7 +1,5 @@
 //! What a report says; as JSON, `report.json`.
 
-use std::path::PathBuf;
-
 use plethora_core::metrics::{
     BootstrapConfig, Difference, Estimates, FrequencyGroup, LengthGroup, Reliability,
     ReliabilityBin,
@@ -27,7 +25,8 @@ pub struct Report {
 /// The documents.
 #[derive(Debug, Serialize)]
 pub(super) struct DataSummary {
-    pub(super) path: PathBuf,
+    /// As it is shown, for JSON has no names that are not Unicode.
+    pub(super) path: String,
     #[serde(rename = "n_docs")]
     pub(super) num_documents: u64,
     #[serde(rename = "n_docs_without_labels")]
@@ -70,7 +69,8 @@ impl ReportSettings {
 pub(super) struct ModelReport {
     /// What tables call it.
     pub(super) name: String,
-    pub(super) path: PathBuf,
+    /// As it is shown, for JSON has no names that are not Unicode.
+    pub(super) path: String,
     pub(super) system: String,
     #[serde(rename = "n_labels")]
     pub(super) num_labels: u64,

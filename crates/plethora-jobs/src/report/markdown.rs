@@ -61,7 +61,7 @@ impl Report {
         let data = &self.data;
         format!(
             "{}: {} documents ({} without labels), {} different true labels, {} assignments",
-            data.path.display(),
+            data.path,
             grouped(data.num_documents),
             grouped(data.num_without_labels),
             grouped(data.num_labels),

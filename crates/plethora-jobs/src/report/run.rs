@@ -181,7 +181,7 @@ impl ReportRun {
         let details = predictor.details();
         gathered.models.push(ModelReport {
             name,
-            path: model.to_owned(),
+            path: model.display().to_string(),
             system: details.system.clone(),
             num_labels: details.num_labels,
             num_train_documents: details.num_documents,
@@ -282,7 +282,7 @@ impl ReportRun {
                 .map(|label| u64::from(label.test_frequency))
         };
         DataSummary {
-            path: shown(&self.data.path).to_owned(),
+            path: shown(&self.data.path).display().to_string(),
             num_documents: evaluation.num_documents(),
             num_without_labels: evaluation.num_documents_without_labels(),
             num_labels: frequencies().filter(|&frequency| frequency > 0).count() as u64,

@@ -15,6 +15,8 @@ use super::plan::Step;
 
 /// What the search is about.
 const SEARCH_FILE: &str = "search.json";
+/// The same of a search that is about to take its place.
+const NEXT_FILE: &str = ".search.json.next";
 const TRIALS_FILE: &str = "trials.jsonl";
 const BEST_FILE: &str = "best.toml";
 const MODEL: &str = "model";
@@ -55,12 +57,12 @@ impl SearchFolder {
 
     /// Refuses a place where no search can be before anything is read for it.
     pub fn check(path: &Path, existing: Existing) -> Result<()> {
-        let entries = match fs::read_dir(path) {
+        let mut entries = match fs::read_dir(path) {
             Ok(entries) => entries,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(Error::write(path)(error)),
         };
-        let is_empty = entries.count() == 0;
+        let is_empty = entries.all(|entry| entry.is_ok_and(|entry| is_unused(&entry)));
         let is_search = Self::is_at(path);
         let path = path.to_owned();
         match existing {
@@ -78,25 +80,37 @@ impl SearchFolder {
         let folder = Self {
             path: path.to_owned(),
         };
+        let mut journal = Journal::open(&folder.path.join(TRIALS_FILE))?;
+        // What a killed search had begun to be about.
+        folder.begin(&mut journal)?;
         let earlier = folder.earlier()?;
         if let (Some(earlier), Existing::Resume) = (&earlier, existing) {
             folder.check_same(earlier, identity)?;
+            journal.read()?;
+            return Ok((folder, journal));
         }
-        let mut journal = Journal::open(&folder.path.join(TRIALS_FILE))?;
-        match existing {
-            Existing::Resume if earlier.is_some() => journal.read()?,
-            _ => {
-                if existing == Existing::Resume {
-                    tracing::warn!("there is no search to resume; starting from the beginning");
-                }
-                journal.clear()?;
-                folder.clear(earlier.as_ref())?;
-                let text = serde_json::to_string_pretty(identity)
-                    .map_err(|error| Error::data(error.to_string()))?;
-                folder.write(SEARCH_FILE, &format!("{text}\n"))?;
-            }
+        if existing == Existing::Resume {
+            tracing::warn!("there is no search to resume; starting from the beginning");
         }
+        let text = serde_json::to_string_pretty(identity)
+            .map_err(|error| Error::data(error.to_string()))?;
+        folder.write(NEXT_FILE, &format!("{text}\n"))?;
+        folder.begin(&mut journal)?;
         Ok((folder, journal))
+    }
+
+    /// Makes the next search the one that is there: its identity is written down before anything of the
+    /// last one goes, so that a killed process leaves enough to do it again.
+    fn begin(&self, journal: &mut Journal) -> Result<()> {
+        let next = self.path.join(NEXT_FILE);
+        if !next.is_file() {
+            return Ok(());
+        }
+        let last = self.earlier()?;
+        journal.clear()?;
+        self.clear(last.as_ref())?;
+        let path = self.path.join(SEARCH_FILE);
+        fs::rename(&next, &path).map_err(Error::write(&path))
     }
 
     /// Writes the best settings.
@@ -190,6 +204,20 @@ impl SearchFolder {
     }
 }
 
+/// True for what a search has that was killed before it knew what it is about: no trials yet, and files
+/// that never got their names.
+fn is_unused(entry: &fs::DirEntry) -> bool {
+    let name = entry.file_name();
+    let name = name.to_string_lossy();
+    let is_half = name.contains(&format!(".{SEARCH_FILE}.")) && name.starts_with('.');
+    let is_empty = || {
+        entry
+            .metadata()
+            .is_ok_and(|found| found.is_file() && found.len() == 0)
+    };
+    is_half || (name == TRIALS_FILE && is_empty())
+}
+
 /// How to get rid of a search that is there.
 fn start_anew() -> Message {
     Message::new("pass ")
@@ -241,6 +269,40 @@ mod tests {
         assert!(message.contains("on other documents"), "{message}");
         open(&path, "P@5", "b", Existing::Replace).unwrap();
         open(&path, "P@5", "b", Existing::Resume).unwrap();
+    }
+
+    #[test]
+    fn a_search_killed_before_its_first_trial_is_begun_again() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("search");
+        for existing in [Existing::Refuse, Existing::Resume, Existing::Replace] {
+            for half in ["..search.json.next.1.part", ".search.json.next"] {
+                fs::create_dir(&path).unwrap();
+                fs::write(path.join(TRIALS_FILE), "").unwrap();
+                fs::write(path.join(half), "{").unwrap();
+                open(&path, "P@1", "a", existing).unwrap_or_else(|message| {
+                    // What it was about is unreadable, and then no other may resume it.
+                    assert!(message.contains("has other values"), "{message}");
+                    open(&path, "P@1", "a", Existing::Replace).unwrap();
+                });
+                assert!(SearchFolder::is_at(&path));
+                open(&path, "P@1", "a", Existing::Resume).unwrap();
+                fs::remove_dir_all(&path).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn a_search_killed_while_it_replaced_another_is_resumed() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("search");
+        open(&path, "P@1", "a", Existing::Refuse).unwrap();
+        fs::write(path.join(BEST_FILE), "old").unwrap();
+        let next = serde_json::to_vec(&identity("P@5", "b")).unwrap();
+        fs::write(path.join(NEXT_FILE), next).unwrap();
+        open(&path, "P@5", "b", Existing::Resume).unwrap();
+        assert!(!path.join(BEST_FILE).exists());
+        assert!(!path.join(NEXT_FILE).exists());
     }
 
     #[test]

@@ -59,6 +59,10 @@ impl<'a> RunningSearch<'a> {
 
     /// Runs trials; false if the time ran out before all were done.
     pub(super) fn run(&mut self) -> Result<bool> {
+        // A search that was killed may have ended a trial and not have told.
+        if let Some(best) = self.best() {
+            self.write_best(best)?;
+        }
         let progress = self.session.progress();
         progress.start("searching", Some(self.plan.total_weight()));
         let done = self.journal.records().iter();

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use plethora_core::artifact::{ModelReader, WorkFolder};
-use plethora_core::{Error, LabelId, Result, ScoredLabel, SparseMatrix, SparseRow};
+use plethora_core::{Announced, Error, LabelId, Result, ScoredLabel, SparseMatrix, SparseRow};
 use plethora_system::RankOptions;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -43,6 +43,7 @@ impl LinearModel {
         num_features: usize,
         num_labels: usize,
     ) -> Result<Self> {
+        config.validate()?;
         let paths: Vec<PathBuf> = Self::file_names(&config)
             .iter()
             .map(|name| folder.path(name))
@@ -71,10 +72,18 @@ impl LinearModel {
         num_labels: usize,
     ) -> Result<Self> {
         config.validate()?;
-        let trees = paths
+        let trees: Vec<TreeFile> = paths
             .iter()
             .map(|path| open_tree(path, num_features, num_labels))
             .collect::<Result<_>>()?;
+        // Ranking takes memory for every feature, and the trees have one for each that counts.
+        let weights = trees.iter().map(|tree| tree.weights().features.len());
+        let announced = Announced::new(num_features as u64);
+        if announced.believed(weights.sum()).is_none() {
+            let message = format!("has far fewer weights than {num_features} features need");
+            let path = paths.first().map_or(Path::new(""), PathBuf::as_path);
+            return Err(Error::model(path, message));
+        }
         Ok(Self {
             config,
             num_features,

@@ -20,6 +20,8 @@ pub(crate) enum WorkError {
     Closed,
     /// The documents cannot be used.
     Data(String),
+    /// The answer would be too large.
+    TooLarge(String),
     /// The computation failed, as when memory runs out.
     Compute(String),
     /// A bug of ours.

@@ -20,6 +20,9 @@ pub(crate) struct Worker {
     metrics: ModelMetrics,
 }
 
+/// Places and terms in all explanations of an answer: some tens of megabytes.
+const MAX_ENTRIES: usize = 300_000;
+
 /// Work of one group is ranked in one call. Depth is part of it: with several trees or members, ranking
 /// deeper can change scores, and answers are to equal those of `predict`.
 type Group = (usize, bool);
@@ -119,8 +122,24 @@ impl Worker {
             let best = self.rank(&document, work.top_k, ScoreKind::Prob)?;
             labels = best.iter().flatten().map(|scored| scored.label).collect();
         }
-        let explain = |&label| guarded(|| self.predictor.explain(&work.text, label));
-        labels.iter().map(explain).collect()
+        let mut explained = Vec::new();
+        let mut num_entries = 0;
+        for label in labels {
+            // The request may have timed out since the last label, and then nobody reads on.
+            if work.reply.is_closed() {
+                return Err(WorkError::Closed);
+            }
+            let found = guarded(|| self.predictor.explain(&work.text, label))?;
+            num_entries += found.spans.len() + found.terms.len();
+            if num_entries > MAX_ENTRIES {
+                return Err(WorkError::TooLarge(format!(
+                    "the answer would have more than {MAX_ENTRIES} places and terms; \
+                     ask for fewer labels or a shorter text"
+                )));
+            }
+            explained.push(found);
+        }
+        Ok(explained)
     }
 }
 

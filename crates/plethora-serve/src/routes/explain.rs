@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
 use plethora_system::{ShownExplanation, find_label};
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
@@ -63,7 +64,7 @@ pub(super) async fn explain(
     State(app): State<SharedApp>,
     PathOf(id): PathOf<String>,
     request: Request,
-) -> Result<Json<ExplainResponse>, Problem> {
+) -> Result<Response, Problem> {
     let model = app.model(&id)?;
     let arrival = model.queue.arrival();
     let request: ExplainRequest = read_json(request, &app.limits).await?;
@@ -74,6 +75,12 @@ pub(super) async fn explain(
     }
     if request.text.trim().is_empty() {
         return Err(Problem::invalid("text: expected a text, found none"));
+    }
+    let max_bytes = app.limits.max_explain_bytes;
+    if request.text.len() > max_bytes {
+        let length = request.text.len();
+        let detail = format!("text: expected at most {max_bytes} bytes, found {length}");
+        return Err(Problem::too_large(detail));
     }
     let mut labels = Vec::new();
     for wanted in &request.labels {
@@ -91,11 +98,17 @@ pub(super) async fn explain(
         reply,
     }))?;
     let found = answered(answer, app.limits.request_timeout).await?;
-    Ok(Json(ExplainResponse {
-        model: id,
-        system: model.details.system.clone(),
-        explanations: (found.into_iter())
-            .map(|found| ShownExplanation::new(found, &request.text, &model.labels))
-            .collect(),
-    }))
+    // An answer of megabytes must not hold up other requests while it is written down.
+    let write = move || {
+        let explanations = (found.into_iter())
+            .map(|found| ShownExplanation::new(found, &request.text, &model.labels));
+        Json(ExplainResponse {
+            model: id,
+            system: model.details.system.clone(),
+            explanations: explanations.collect(),
+        })
+        .into_response()
+    };
+    let written = tokio::task::spawn_blocking(write).await;
+    written.map_err(|_| Problem::internal())
 }

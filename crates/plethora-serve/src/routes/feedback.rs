@@ -1,7 +1,5 @@
 //! Right, wrong, missing: what people say of predictions.
 
-use std::sync::Arc;
-
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -10,6 +8,7 @@ use utoipa::ToSchema;
 
 use crate::app::SharedApp;
 use crate::body::{PathOf, read_json};
+use crate::feedback::Stored;
 use crate::model::now_s;
 use crate::problem::{Problem, ProblemBody};
 
@@ -155,9 +154,14 @@ pub(super) async fn store(
         model_sha256: model.sha256.clone(),
         received_at: now_s(),
     };
-    let append = move || Arc::clone(&file).append(&line);
+    let max_bytes = file.max_bytes();
+    let append = move || file.append(&line);
     match tokio::task::spawn_blocking(append).await {
-        Ok(Ok(())) => {}
+        Ok(Ok(Stored::Whole)) => {}
+        Ok(Ok(Stored::Full)) => {
+            tracing::error!(max_bytes, "the file for feedback is full");
+            return Err(Problem::feedback_is_full(max_bytes));
+        }
         Ok(Err(error)) => {
             tracing::error!(%error, "feedback is lost");
             return Err(Problem::cannot_store());

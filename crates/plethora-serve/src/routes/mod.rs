@@ -22,6 +22,7 @@ use utoipa_axum::routes;
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use crate::app::SharedApp;
+use crate::host::check_host;
 use crate::observe::{after_panic, authorize, observe, protect};
 use crate::openapi::Description;
 use crate::problem::Problem;
@@ -40,6 +41,7 @@ pub(crate) fn router(app: SharedApp) -> Router {
         .fallback(async || Problem::not_found("there is nothing at this address; see /docs/"))
         .method_not_allowed_fallback(async || Problem::wrong_method())
         .layer(from_fn_with_state(app.clone(), authorize))
+        .layer(from_fn_with_state(app.clone(), check_host))
         .layer(CatchPanicLayer::custom(after_panic))
         .layer(from_fn(protect))
         .layer(from_fn_with_state(app, observe))

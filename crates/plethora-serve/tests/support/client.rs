@@ -51,7 +51,9 @@ impl Client {
         let key = key.map_or_else(String::new, |key| {
             format!("Authorization: Bearer {key}\r\n")
         });
-        format!("{method} {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n{key}{more}\r\n")
+        format!(
+            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{key}{more}\r\n"
+        )
     }
 
     /// Sends bytes as they are and reads the answer.

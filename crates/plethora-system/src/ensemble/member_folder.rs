@@ -5,6 +5,7 @@ use plethora_core::{Error, Result};
 
 use super::config::EnsembleConfig;
 use super::link::MemberLink;
+use super::size::check_size;
 
 /// A member of an ensemble, undamaged but not opened yet.
 #[derive(Debug)]
@@ -23,8 +24,9 @@ impl MemberFolder {
     /// The members of the ensemble in `ensemble`, in their order.
     ///
     /// # Errors
-    /// [`Error::Model`] if a member is missing or not the one that was saved.
+    /// [`Error::Model`] if a member is missing or not the one that was saved, or there are too many.
     pub fn all(ensemble: &ModelReader, config: &EnsembleConfig) -> Result<Vec<Self>> {
+        check_size(ensemble, config)?;
         let weights = config.weights.iter().enumerate();
         weights
             .map(|(number, &weight)| match config.links.get(number) {

@@ -14,6 +14,7 @@ mod link;
 mod member_folder;
 mod model;
 mod save;
+mod size;
 mod stacking;
 
 pub use config::{Combination, EnsembleConfig};

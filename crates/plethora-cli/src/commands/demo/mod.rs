@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use plethora_catalogue::{Catalogue, CatalogueConfig};
-use plethora_core::corpus::{Filter, ReadOptions};
+use plethora_core::corpus::{CompleteFile, Filter, ReadOptions};
 use plethora_core::metrics::EvaluationConfig;
 use plethora_core::{Error, Result};
 use plethora_system::{Registry, SystemSpec};
@@ -99,8 +99,10 @@ impl DemoArgs {
         })
         .map_err(name_option)?;
         fs_err::create_dir_all(&self.dir).map_err(Error::write(&self.dir))?;
-        write_labels(&catalogue, &self.labels_path(), true, session)?;
-        write_documents(&catalogue, &self.documents_path(), true, session)
+        CompleteFile::publish(vec![
+            write_labels(&catalogue, &self.labels_path(), true, session)?,
+            write_documents(&catalogue, &self.documents_path(), true, session)?,
+        ])
     }
 
     fn corpus(&self, split: &str) -> Corpus {

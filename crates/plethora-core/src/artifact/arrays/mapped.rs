@@ -2,15 +2,21 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::io::{self, Read};
 use std::marker::PhantomData;
 use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use memmap2::Mmap;
+use memmap2::{Mmap, MmapMut};
 
+use super::super::open_regular;
 use super::{ArrayEntry, Dtype, Element, HEADER_LENGTH_BYTES, METADATA_KEY};
 use crate::{Error, Result};
+
+/// Files up to this size are copied when they are opened: somebody who copies a new version over a model
+/// in use, which ends a process that has mapped it, then does no harm to most models.
+const MAX_COPIED_BYTES: u64 = 64 << 20;
 
 /// The arrays of a safetensors file, mapped into memory and read from disk as they are touched.
 #[derive(Debug, Clone)]
@@ -35,12 +41,8 @@ impl MappedArrays {
     /// [`Error::Model`] if the file is no safetensors file or a part of it is missing;
     /// [`Error::Read`] if the system cannot open or map it.
     pub fn open(path: &Path) -> Result<Self> {
-        let file = File::open(path).map_err(Error::read(path))?;
-        #[expect(unsafe_code, reason = "a file mapping is unsafe by nature")]
-        // SAFETY: model files are never changed in place, here or by `ModelWriter`: a new version
-        // is another file under the same name, and the mapping keeps the old one alive. Somebody
-        // who cuts the file from outside ends this process with SIGBUS, as with any mapped file.
-        let map = unsafe { Mmap::map(&file) }.map_err(Error::read(path))?;
+        let file = open_regular(path).map_err(Error::read(path))?;
+        let map = map(file).map_err(Error::read(path))?;
         let arrays = read_header(&map).map_err(|message| Error::model(path, message))?;
         Ok(Self {
             path: path.to_owned(),
@@ -126,6 +128,23 @@ fn cast<T: Element>(bytes: &[u8]) -> &[T] {
     }
 }
 
+/// The bytes of a file: a copy of small ones, large ones as they lie on the disk.
+fn map(mut file: File) -> io::Result<Mmap> {
+    let length = file.metadata()?.len();
+    if (1..=MAX_COPIED_BYTES).contains(&length) {
+        let mut copy = MmapMut::map_anon(length as usize)?;
+        file.read_exact(&mut copy)?;
+        return copy.make_read_only();
+    }
+    #[expect(unsafe_code, reason = "a file mapping is unsafe by nature")]
+    // SAFETY: model files are never changed in place, here or by `ModelWriter`: a new version
+    // is another file under the same name, and the mapping keeps the old one alive. Somebody
+    // who cuts the file from outside ends this process with SIGBUS, as with any mapped file.
+    unsafe {
+        Mmap::map(&file)
+    }
+}
+
 fn read_header(file: &[u8]) -> Result<BTreeMap<String, Location>, String> {
     let (length, rest) = file
         .split_first_chunk::<HEADER_LENGTH_BYTES>()
@@ -205,6 +224,21 @@ mod tests {
         let arrays = open(header, 4).unwrap();
         assert_eq!(arrays.names().collect::<Vec<_>>(), ["table"]);
         assert_eq!(arrays.array::<u8>("table").unwrap(), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn a_small_file_that_is_overwritten_stays_as_it_was_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.safetensors");
+        let header = r#"{"x":{"dtype":"U8","shape":[9000],"data_offsets":[0,9000]}}"#;
+        let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+        bytes.extend_from_slice(header.as_bytes());
+        bytes.resize(bytes.len() + 9000, 7);
+        std::fs::write(&path, bytes).unwrap();
+        let arrays = MappedArrays::open(&path).unwrap();
+        // As `cp new/* served/` does: cut first, which a mapping does not survive.
+        std::fs::write(&path, "").unwrap();
+        assert_eq!(arrays.array::<u8>("x").unwrap(), [7; 9000]);
     }
 
     #[test]

@@ -1,10 +1,9 @@
 //! Comma-separated values with a header, quoted as in RFC 4180.
 
-use std::io::BufRead;
-
 use csv::{ErrorKind, Reader, ReaderBuilder, StringRecord};
 
 use super::super::ReadOptions;
+use super::super::bounds::{RowBytes, RowLength};
 use super::super::source::{Origin, Source};
 use super::table::Table;
 use super::{Row, RowReader};
@@ -12,7 +11,8 @@ use crate::{Error, Message, Result};
 
 /// Reads [`Format::Csv`](super::Format::Csv).
 pub(super) struct Csv {
-    reader: Reader<Box<dyn BufRead + Send>>,
+    reader: Reader<RowBytes>,
+    row: RowLength,
     origin: Origin,
     table: Table,
     record: StringRecord,
@@ -22,6 +22,7 @@ pub(super) struct Csv {
 impl Csv {
     pub(super) fn open(source: Source, options: &ReadOptions) -> Result<Self> {
         let (bytes, origin) = source.into_reader();
+        let (bytes, row) = RowBytes::new(bytes);
         let mut reader = ReaderBuilder::new().has_headers(false).from_reader(bytes);
         let mut record = StringRecord::new();
         read(&mut reader, &mut record, &origin)?;
@@ -29,6 +30,7 @@ impl Csv {
         let table = Table::new(&columns, options).map_err(|message| origin.error(1, message))?;
         Ok(Self {
             reader,
+            row,
             origin,
             table,
             record,
@@ -39,6 +41,7 @@ impl Csv {
 
 impl RowReader for Csv {
     fn next_row(&mut self) -> Result<Option<Row>> {
+        self.row.start();
         if !read(&mut self.reader, &mut self.record, &self.origin)? {
             return Ok(None);
         }
@@ -70,11 +73,7 @@ impl RowReader for Csv {
 }
 
 /// Reads a record, all with as many cells as the first; false at the end.
-fn read(
-    reader: &mut Reader<Box<dyn BufRead + Send>>,
-    record: &mut StringRecord,
-    origin: &Origin,
-) -> Result<bool> {
+fn read(reader: &mut Reader<RowBytes>, record: &mut StringRecord, origin: &Origin) -> Result<bool> {
     reader
         .read_record(record)
         .map_err(|error| explain(error, origin))

@@ -1,5 +1,6 @@
 //! Descriptions of labels - key, name, other names, parents - from the formats they come in.
 
+mod entities;
 mod json;
 mod lines;
 mod skos;
@@ -128,13 +129,24 @@ fn check_keys(labels: Vec<PlacedLabel>, origin: &Origin) -> Result<Vec<Label>> {
     Ok(labels.into_iter().map(|(label, _)| label).collect())
 }
 
+/// Longest vocabulary in one piece: ten times the largest authority files.
+const MAX_WHOLE_BYTES: u64 = 2 << 30;
+
 /// All of a file as text, for formats that are not made of lines.
 fn read_whole(source: Source) -> Result<(String, Origin)> {
     let (mut reader, origin) = source.into_reader();
     let mut bytes = Vec::new();
-    reader
+    (&mut reader)
+        .take(MAX_WHOLE_BYTES + 1)
         .read_to_end(&mut bytes)
         .map_err(|error| origin.read_error(error, None))?;
+    if bytes.len() as u64 > MAX_WHOLE_BYTES {
+        let message = format!(
+            "longer than {} MiB in one piece; expected a label per line",
+            MAX_WHOLE_BYTES >> 20
+        );
+        return Err(origin.error(None, message));
+    }
     match String::from_utf8(bytes) {
         Ok(text) => Ok((text, origin)),
         Err(error) => {

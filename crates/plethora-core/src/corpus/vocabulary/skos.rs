@@ -10,6 +10,7 @@ use rustc_hash::FxBuildHasher;
 use super::super::Label;
 use super::super::source::Source;
 use super::PlacedLabel;
+use super::entities::ShortEntities;
 use crate::Result;
 
 const SKOS: &str = "http://www.w3.org/2004/02/skos/core#";
@@ -58,7 +59,7 @@ pub(super) fn read_turtle(source: Source) -> Result<Vec<PlacedLabel>> {
 pub(super) fn read_rdf_xml(source: Source) -> Result<Vec<PlacedLabel>> {
     let (reader, origin) = source.into_reader();
     let mut concepts = Concepts::default();
-    for triple in RdfXmlParser::new().for_reader(reader) {
+    for triple in RdfXmlParser::new().for_reader(ShortEntities::new(reader)) {
         match triple {
             Ok(triple) => concepts.add(triple),
             Err(RdfXmlParseError::Io(error)) => return Err(origin.read_error(error, None)),
@@ -272,6 +273,26 @@ mod tests {
   </skos:Concept>
 </rdf:RDF>"#;
         assert_eq!(read(text).unwrap(), expected());
+    }
+
+    #[test]
+    fn entities_stand_for_iris_and_not_for_each_other() {
+        let text = |entities: &str| {
+            format!(
+                r#"<?xml version="1.0"?><!DOCTYPE rdf:RDF [<!ENTITY e "http://example.org/">{entities}]>
+<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+         xmlns:skos="http://www.w3.org/2004/02/skos/core#">
+  <skos:Concept rdf:about="&e;lake"><skos:prefLabel>lake</skos:prefLabel></skos:Concept>
+</rdf:RDF>"#
+            )
+        };
+        assert_eq!(read(&text("")).unwrap()[0].key, "http://example.org/lake");
+        let nested = text(r#"<!ENTITY f "&e;&e;&e;&e;&e;&e;&e;&e;&e;&e;">"#);
+        let message = read(&nested).unwrap_err().to_string();
+        assert!(
+            message.contains("vocabulary: an entity of XML names another"),
+            "{message}"
+        );
     }
 
     #[test]

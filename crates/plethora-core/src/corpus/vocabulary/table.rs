@@ -3,6 +3,7 @@
 use csv::{Position, ReaderBuilder, StringRecord};
 
 use super::super::Label;
+use super::super::bounds::RowBytes;
 use super::super::format::bare_uri;
 use super::super::source::Source;
 use super::PlacedLabel;
@@ -88,6 +89,7 @@ impl Columns {
 /// Reads a CSV with a header.
 pub(super) fn read_csv(source: Source) -> Result<Vec<PlacedLabel>> {
     let (reader, origin) = source.into_reader();
+    let (reader, row) = RowBytes::new(reader);
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
         .trim(csv::Trim::All)
@@ -96,6 +98,7 @@ pub(super) fn read_csv(source: Source) -> Result<Vec<PlacedLabel>> {
     let mut columns: Option<Columns> = None;
     let mut labels = Vec::new();
     loop {
+        row.start();
         match reader.read_record(&mut record) {
             Ok(true) => {}
             Ok(false) => return Ok(labels),

@@ -6,7 +6,7 @@ mod label_numbers;
 use std::path::Path;
 
 use super::output::{Output, Spool};
-use super::{Document, Format, WriteOptions};
+use super::{CompleteFile, Document, Format, WriteOptions};
 use crate::{Argument, Error, Message, Result};
 use encode::{Encoder, Lines};
 use label_numbers::LabelNumbers;
@@ -89,6 +89,11 @@ impl CorpusWriter {
 
     /// Completes all files and gives them their names.
     pub fn finish(self) -> Result<()> {
+        CompleteFile::publish(self.complete()?)
+    }
+
+    /// Completes all files, to be published together with others.
+    pub fn complete(self) -> Result<Vec<CompleteFile>> {
         let Self {
             format,
             main,
@@ -100,19 +105,21 @@ impl CorpusWriter {
         } = self;
         let num_features = encoder.num_features();
         let num_labels = encoder.numbers().num_labels();
+        let mut complete = Vec::new();
         if let Some(mut file) = label_file {
             for line in encoder.label_file_lines().map_err(Error::data)? {
                 file.write(line.as_bytes())?;
             }
-            file.finish()?;
+            complete.push(file.complete()?);
         }
         if let Some(labels) = labels {
-            labels.finish(&format!("{num_documents} {num_labels}\n"))?;
+            complete.push(labels.complete(&format!("{num_documents} {num_labels}\n"))?);
         }
-        main.finish(&match format {
+        complete.push(main.complete(&match format {
             Format::XmcLibsvm => format!("{num_documents} {num_features} {num_labels}\n"),
             _ => format!("{num_documents} {num_features}\n"),
-        })
+        })?);
+        Ok(complete)
     }
 }
 
@@ -181,13 +188,13 @@ impl Body {
         }
     }
 
-    fn finish(self, header: &str) -> Result<()> {
+    fn complete(self, header: &str) -> Result<CompleteFile> {
         match self {
-            Self::Direct(output) => output.finish(),
+            Self::Direct(output) => output.complete(),
             Self::Spooled(mut output, spool) => {
                 output.write(header.as_bytes())?;
                 spool.copy_to(&mut output)?;
-                output.finish()
+                output.complete()
             }
         }
     }

@@ -1,11 +1,9 @@
 //! Vectors written as text, a line per word.
 
-use std::io::BufRead;
-
 use super::collector::Collector;
 use super::layout::{Layout, is_separator, parse_number, tokens};
 use crate::Result;
-use crate::corpus::{ByteReader, Origin};
+use crate::corpus::{ByteReader, Origin, read_row, row_is_too_long};
 
 /// Reads all lines of a file into `collector`.
 pub(super) fn read(
@@ -17,9 +15,11 @@ pub(super) fn read(
     let mut buffer = Vec::new();
     for number in 1_u64.. {
         buffer.clear();
-        reader
-            .read_until(b'\n', &mut buffer)
-            .map_err(|error| origin.read_error(error, number))?;
+        let is_whole =
+            read_row(&mut reader, &mut buffer).map_err(|error| origin.read_error(error, number))?;
+        if !is_whole {
+            return Err(origin.error(number, row_is_too_long()));
+        }
         if buffer.is_empty() {
             break;
         }

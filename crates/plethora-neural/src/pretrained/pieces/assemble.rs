@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tokenizers::{AddedToken, PostProcessorWrapper, Tokenizer};
 
 use super::frame::Frame;
+use super::layout;
 use crate::Result;
 
 /// A tokenizer in the layout of `tokenizer.json`, without the tokens whose ids come from its
@@ -50,6 +51,8 @@ impl Draft<'_> {
 
 /// Reads the text of a `tokenizer.json`.
 pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Tokenizer> {
+    let layout = serde_json::from_slice(bytes).map_err(|error| unusable(path, error))?;
+    layout::check(&layout).map_err(|reason| unusable(path, reason))?;
     // Some contradictions in a file make the library panic.
     match catch_unwind(AssertUnwindSafe(|| Tokenizer::from_bytes(bytes))) {
         Ok(Ok(tokenizer)) => Ok(tokenizer),

@@ -19,6 +19,7 @@ mod golden;
 #[cfg(feature = "hub")]
 mod hub_download;
 mod json;
+mod layout;
 mod prefix;
 mod probe;
 mod protobuf;
