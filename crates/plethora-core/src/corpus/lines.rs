@@ -2,6 +2,7 @@
 
 use std::io::BufRead;
 
+use super::format::Row;
 use super::source::{Origin, Source};
 use crate::{Error, Message, Result};
 
@@ -47,6 +48,20 @@ impl Lines {
                 ))
             }
         }
+    }
+
+    /// What `parse` makes of the next line; nothing of a line without anything in it. The error says what
+    /// is wrong with the line.
+    pub(super) fn next_row<M: Into<Message>>(
+        &mut self,
+        parse: impl FnOnce(&str) -> Result<Row, M>,
+    ) -> Result<Option<Row>> {
+        let row = match self.next_line()? {
+            None => return Ok(None),
+            Some(line) if line.trim_ascii().is_empty() => Ok(Row::Blank),
+            Some(line) => parse(line),
+        };
+        row.map(Some).map_err(|message| self.error(message))
     }
 
     /// The line last handed out, which is UTF-8.
