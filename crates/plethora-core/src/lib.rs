@@ -7,6 +7,7 @@
 pub mod artifact;
 pub mod calibration;
 mod cells;
+pub mod checks;
 pub mod corpus;
 mod error;
 pub mod forest;
