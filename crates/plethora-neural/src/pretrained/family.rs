@@ -2,7 +2,7 @@
 
 use plethora_core::Result;
 use plethora_core::artifact::{CONFIG_FILE, ModelReader, WorkFolder};
-use plethora_system::{Estimate, RunContext, SystemSpec, TrainingSize};
+use plethora_system::{AutoMember, Estimate, RunContext, SystemSpec, TrainingSize};
 
 use super::config::{OpenPieceConfig, PieceConfig};
 use super::encoder_files::check_encoder;
@@ -10,7 +10,7 @@ use super::estimate::estimate;
 use super::open::member_file_name;
 use super::pieces::resolve_encoder;
 use super::training_set::{CutsTexts, PieceSet};
-use crate::systems::recipes::{preset, recipe};
+use crate::systems::recipes::system;
 use crate::systems::{DTYPE, NeuralFamily, NeuralSettings, SEED};
 
 /// `LightXML` and APLC-XLNet: one network of pieces, or several with clusterings of their own.
@@ -20,41 +20,24 @@ pub static PRETRAINED: NeuralFamily<OpenPieceConfig> = NeuralFamily::new();
 const ENCODER: (&str, &str) = ("encoder", "encoder.folder");
 
 pub(super) static SYSTEMS: [SystemSpec; 2] = [
-    SystemSpec {
+    system! {
         name: "lightxml",
         about: "LightXML: a pretrained transformer, and one layer over all labels, clusters of labels, or all of them chunk by chunk",
-        recipe: recipe!("lightxml"),
-        presets: &[
-            preset!("lightxml", "paper-eurlex"),
-            preset!("lightxml", "paper-wiki10"),
-            preset!("lightxml", "paper-amazoncat"),
-            preset!("lightxml", "paper-wiki500k"),
-            preset!("lightxml", "paper-amazon670k"),
-            preset!("lightxml", "quick"),
+        presets: [
+            "paper-eurlex", "paper-wiki10", "paper-amazoncat", "paper-wiki500k",
+            "paper-amazon670k", "quick"
         ],
-        ranges: recipe!("ranges/lightxml"),
-        auto: &[AutoMember {
-            name: "lightxml",
-            settings: "",
-            needs_names: false,
-        }],
         options: &[SEED, ("beam", "clusters.predict_beam"), ENCODER, DTYPE],
         example: "--system lightxml --encoder ./all-MiniLM-L6-v2 --device cuda",
+        auto: AutoMember { name: "lightxml", settings: "", needs_names: false },
     },
-    SystemSpec {
+    system! {
         name: "aplc-xlnet",
         about: "APLC-XLNet: a pretrained transformer, frequent labels scored always, rarer ones in tails of narrower vectors",
-        recipe: recipe!("aplc-xlnet"),
-        presets: &[
-            preset!("aplc-xlnet", "paper-eurlex"),
-            preset!("aplc-xlnet", "paper-wiki10"),
-            preset!("aplc-xlnet", "paper-amazoncat"),
-            preset!("aplc-xlnet", "paper-wiki500k"),
-            preset!("aplc-xlnet", "paper-amazon670k"),
-            preset!("aplc-xlnet", "quick"),
+        presets: [
+            "paper-eurlex", "paper-wiki10", "paper-amazoncat", "paper-wiki500k",
+            "paper-amazon670k", "quick"
         ],
-        ranges: recipe!("ranges/aplc-xlnet"),
-        auto: &[],
         options: &[SEED, ENCODER, DTYPE],
         example: "",
     },

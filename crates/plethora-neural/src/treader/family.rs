@@ -8,30 +8,19 @@ use super::config::TReaderConfig;
 use super::estimate::estimate;
 use super::model::NETWORK_FILE;
 use super::training_set::{TReaderReader, TReaderSet};
-use crate::systems::recipes::{preset, recipe};
+use crate::systems::recipes::system;
 use crate::systems::{DTYPE, NeuralFamily, NeuralSettings, SEED, VECTORS};
 
 /// The family of TReaderXML, which knows the labels of training documents like a text beside its words.
 pub static TREADER: NeuralFamily<TReaderConfig> = NeuralFamily::new();
 
-pub(super) static SYSTEMS: [SystemSpec; 1] = [SystemSpec {
+pub(super) static SYSTEMS: [SystemSpec; 1] = [system! {
     name: "treaderxml",
     about: "TReaderXML: the words of a text beside the labels that training documents like it have",
-    recipe: recipe!("treaderxml"),
-    presets: &[
-        preset!("treaderxml", "ablation-0"),
-        preset!("treaderxml", "ablation-1"),
-        preset!("treaderxml", "ablation-2"),
-        preset!("treaderxml", "ablation-3"),
-        preset!("treaderxml", "ablation-4"),
-        preset!("treaderxml", "ablation-5"),
-        preset!("treaderxml", "ablation-6"),
-        preset!("treaderxml", "no-teacher"),
-        preset!("treaderxml", "paper"),
-        preset!("treaderxml", "reading"),
+    presets: [
+        "ablation-0", "ablation-1", "ablation-2", "ablation-3", "ablation-4", "ablation-5",
+        "ablation-6", "no-teacher", "paper", "reading"
     ],
-    ranges: recipe!("ranges/treaderxml"),
-    auto: &[],
     options: &[SEED, VECTORS, DTYPE],
     example: "",
 }];

@@ -9,7 +9,7 @@ use super::estimate::estimate;
 use super::levels::Levels;
 use super::model::{levels_file_name, network_file_name};
 use super::training_set::{WordReader, WordSet};
-use crate::systems::recipes::{preset, recipe};
+use crate::systems::recipes::system;
 use crate::systems::run_settings::{begun_with, keep_settings};
 use crate::systems::{DTYPE, NeuralFamily, NeuralSettings, SEED, VECTORS};
 
@@ -17,61 +17,38 @@ use crate::systems::{DTYPE, NeuralFamily, NeuralSettings, SEED, VECTORS};
 pub static WORDS: NeuralFamily<OpenWordConfig> = NeuralFamily::new();
 
 pub(super) static SYSTEMS: [SystemSpec; 5] = [
-    SystemSpec {
+    system! {
         name: "attentionxml",
         about: "AttentionXML: an LSTM over words, and every label attends to those that matter to it",
-        recipe: recipe!("attentionxml"),
-        presets: &[
-            preset!("attentionxml", "paper-medium"),
-            preset!("attentionxml", "paper-large"),
-            preset!("attentionxml", "demo"),
-        ],
-        ranges: recipe!("ranges/attentionxml"),
-        auto: &[],
+        presets: ["paper-medium", "paper-large", "demo"],
         options: &[SEED, VECTORS, DTYPE],
         example: "--system attentionxml --vectors glove.txt --device cuda",
     },
-    SystemSpec {
+    system! {
         name: "attentionxml-plt",
         about: "AttentionXML on a label tree, for label sets too large for it",
-        recipe: recipe!("attentionxml-plt"),
-        presets: &[],
-        ranges: recipe!("ranges/attentionxml-plt"),
-        auto: &[],
+        presets: [],
         options: &[SEED, ("beam", "plt.beam"), VECTORS, DTYPE],
         example: "",
     },
-    SystemSpec {
+    system! {
         name: "xml-rnn",
         about: "the baseline of AttentionXML with an LSTM and no attention",
-        recipe: recipe!("xml-rnn"),
-        presets: &[],
-        ranges: recipe!("ranges/xml-rnn"),
-        auto: &[],
+        presets: [],
         options: &[SEED, VECTORS, DTYPE],
         example: "",
     },
-    SystemSpec {
+    system! {
         name: "xml-cnn",
         about: "the baseline of AttentionXML with convolutions",
-        recipe: recipe!("xml-cnn"),
-        presets: &[],
-        ranges: recipe!("ranges/xml-cnn"),
-        auto: &[],
+        presets: [],
         options: &[SEED, VECTORS, DTYPE],
         example: "",
     },
-    SystemSpec {
+    system! {
         name: "lightattention",
         about: "LightAttention: clusters of labels attend first, then the labels of the best ones, learnt together",
-        recipe: recipe!("lightattention"),
-        presets: &[
-            preset!("lightattention", "paper-eurlex"),
-            preset!("lightattention", "paper-wiki10"),
-            preset!("lightattention", "paper-amazoncat"),
-        ],
-        ranges: recipe!("ranges/lightattention"),
-        auto: &[],
+        presets: ["paper-eurlex", "paper-wiki10", "paper-amazoncat"],
         options: &[SEED, ("beam", "clusters.predict_beam"), VECTORS, DTYPE],
         example: "",
     },

@@ -9,7 +9,7 @@ use tch::{Device, Kind, Reduction, Tensor};
 
 use super::attention_form::{AttentionForm, LabelStore};
 use super::layers::Layer;
-use super::{Scored, StatesInput, barrier};
+use super::{Scored, StatesInput};
 use crate::head::label_chunks::{chunk_limit, label_chunks};
 use crate::head::{Activation, LabelFacts};
 use crate::parameters::{DenseParametersBuilder, Parameters};
@@ -410,6 +410,14 @@ fn chunk_loss(
 fn candidate_rows(leaf: &Tensor, places: &Tensor, start: i64, length: i64, kind: Kind) -> Tensor {
     let places = places.narrow(1, start, length).contiguous();
     Tensor::embedding(&leaf.to_kind(kind), &places, -1, false, false)
+}
+
+/// documents x words: zero where a document has a word, minus infinity behind its end.
+fn barrier(mask: Option<&Tensor>, kind: Kind) -> Option<Tensor> {
+    mask.map(|mask| {
+        let zeros = mask.zeros_like().to_kind(kind);
+        zeros.masked_fill(&mask.logical_not(), f64::NEG_INFINITY)
+    })
 }
 
 /// In place: a second map would cost as much as the product that made the first.

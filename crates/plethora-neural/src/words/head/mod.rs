@@ -8,7 +8,7 @@ mod label_layers;
 mod layers;
 mod shared_context;
 
-use tch::{Device, Kind, Tensor};
+use tch::{Device, Tensor};
 
 use crate::head::LabelHead;
 use crate::parameters::{Parameters, TableRows};
@@ -75,12 +75,4 @@ pub(crate) struct HeadNeed {
     pub(crate) num_scored: i64,
     /// Rows that it takes from the label table by itself.
     pub(crate) num_rows: i64,
-}
-
-/// documents x words: zero where a document has a word, minus infinity behind its end.
-fn barrier(mask: Option<&Tensor>, kind: Kind) -> Option<Tensor> {
-    mask.map(|mask| {
-        let zeros = mask.zeros_like().to_kind(kind);
-        zeros.masked_fill(&mask.logical_not(), f64::NEG_INFINITY)
-    })
 }
