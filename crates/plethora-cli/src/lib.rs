@@ -7,6 +7,7 @@ mod auto_table;
 mod bounds;
 mod calibration_report;
 mod catalogue_files;
+mod choice;
 mod commands;
 mod data_args;
 mod device_args;

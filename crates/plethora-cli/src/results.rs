@@ -24,3 +24,16 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<()> {
         .map_err(|error| Error::write(Path::new(STDOUT))(error.into()))?;
     print(&format!("{text}\n"))
 }
+
+/// Prints what a command gives: as JSON where that is asked for, else as text.
+pub(crate) fn show<T: Serialize>(
+    is_json: bool,
+    result: &T,
+    to_text: impl FnOnce(&T) -> String,
+) -> anyhow::Result<()> {
+    Ok(if is_json {
+        print_json(result)
+    } else {
+        print(&to_text(result))
+    }?)
+}

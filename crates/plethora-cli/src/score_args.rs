@@ -2,40 +2,36 @@
 
 use std::path::Path;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use plethora_core::{Error, Result};
-use plethora_system::Predictor;
+use plethora_system::{Predictor, ScoreKind};
 
+use crate::choice::{Choice, one_of};
 use crate::device_args::DeviceArgs;
 
-/// Kinds of scores; the words here are those of `--help`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ScoreKind {
-    /// Probabilities, where the model was calibrated; the model's own scores otherwise
-    Prob,
-    /// The model's own scores, whether it was calibrated or not
-    Raw,
-}
+const SCORE_KINDS: [Choice<ScoreKind>; 2] = [
+    (
+        "prob",
+        ScoreKind::Prob,
+        "Probabilities, where the model was calibrated; the model's own scores otherwise",
+    ),
+    (
+        "raw",
+        ScoreKind::Raw,
+        "The model's own scores, whether it was calibrated or not",
+    ),
+];
 
 /// Which scores, and from which on labels are assigned.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ScoreArgs {
     /// Kind of scores
-    #[arg(long, value_name = "KIND", default_value = "prob")]
+    #[arg(long, value_name = "KIND", default_value = "prob", value_parser = one_of(&SCORE_KINDS))]
     pub(crate) scores: ScoreKind,
 
     /// Assign labels by the thresholds that `calibrate --thresholds` has tuned for F1
     #[arg(long, conflicts_with = "threshold")]
     pub(crate) tuned: bool,
-}
-
-impl From<ScoreKind> for plethora_system::ScoreKind {
-    fn from(kind: ScoreKind) -> Self {
-        match kind {
-            ScoreKind::Prob => Self::Prob,
-            ScoreKind::Raw => Self::Raw,
-        }
-    }
 }
 
 impl ScoreArgs {

@@ -125,7 +125,7 @@ fn settings_that_an_encoder_cannot_have_are_refused_by_name() {
     for (setting, message) in [
         (
             "adaptive.shrink=0.5",
-            "adaptive.shrink: must be a number from 1",
+            "adaptive.shrink: must be a number from 1, found 0.5",
         ),
         (
             "adaptive.roots=some",

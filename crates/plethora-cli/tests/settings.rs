@@ -124,7 +124,7 @@ fn mistakes_in_settings_name_the_key_and_what_was_expected() {
         (vec!["--system", "parable"], "did you mean `parabel`?"),
         (
             vec!["--set", "num_trees=0"],
-            "num_trees: must be at least 1",
+            "num_trees: must be from 1 to 1000",
         ),
         (
             vec!["--valid", "documents.jsonl"],

@@ -125,7 +125,7 @@ fn settings_that_cannot_work_are_refused_by_name() {
         ("teacher.read=aloud", "teacher.read"),
         (
             "neighbours.text.first_line_times=0",
-            "neighbours.text.first_line_times: must be between 1 and 100",
+            "neighbours.text.first_line_times: must be from 1 to 100",
         ),
         ("neighbours.by=luck", "expected one of tf-idf, mean"),
         (

@@ -8,6 +8,7 @@ mod announced;
 pub mod artifact;
 pub mod calibration;
 mod cells;
+pub mod checks;
 pub mod corpus;
 mod error;
 pub mod forest;

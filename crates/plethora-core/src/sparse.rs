@@ -158,6 +158,15 @@ impl<'a> SparseRow<'a> {
     }
 }
 
+impl From<SparseRow<'_>> for SparseVector {
+    fn from(row: SparseRow<'_>) -> Self {
+        Self {
+            columns: row.columns.to_vec(),
+            values: row.values.to_vec(),
+        }
+    }
+}
+
 impl SparseVector {
     /// Sorts `entries` by column and adds up what falls on one column.
     pub fn from_entries(mut entries: Vec<(u32, f32)>) -> Self {

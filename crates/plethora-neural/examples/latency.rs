@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use plethora_core::artifact::{ModelDetails, ModelReader};
+use plethora_neural::NeuralModel as _;
 use plethora_neural::pretrained::PieceModel;
 use plethora_neural::set_num_threads;
 use plethora_system::{Compute, Device, RankOptions};

@@ -1,11 +1,10 @@
 //! Settings of the groups of labels that heads with clusters choose from.
 
 use plethora_core::Result;
+use plethora_core::checks::within;
 use plethora_core::tree::TreeConfig;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use crate::checks::check;
 
 /// The groups of labels that a head with clusters chooses from. Systems whose recipe leaves numbers to
 /// the data have [`Auto`](plethora_system::settings::Auto) in their place.
@@ -36,11 +35,7 @@ impl<Count: Default> Default for ClustersConfig<Count> {
 impl<Count> ClustersConfig<Count> {
     /// Refuses settings that cannot work, naming the key.
     pub(crate) fn validate(&self) -> Result<()> {
-        check(
-            (1..=100).contains(&self.num_clusterings),
-            "clusters.num_clusterings",
-            "must be from 1 to 100",
-        )?;
+        within("clusters.num_clusterings", self.num_clusterings, 1..=100)?;
         self.tree
             .validate()
             .map_err(|error| error.within("clusters"))

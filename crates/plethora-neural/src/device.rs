@@ -72,29 +72,18 @@ fn open_library() -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use tch::Tensor;
-
     use super::*;
 
     #[test]
-    fn product_on_the_processor_equals_hand_values() {
-        let device = open_device(Device::Cpu).unwrap();
-        product_equals_hand_values(device);
+    fn the_processor_is_always_there() {
+        assert_eq!(open_device(Device::Cpu).unwrap(), tch::Device::Cpu);
     }
 
-    fn product_equals_hand_values(device: tch::Device) {
-        let left = Tensor::from_slice2(&[[1.0_f32, 2.0], [3.0, 4.0]]).to_device(device);
-        let right = Tensor::from_slice2(&[[5.0_f32, 6.0], [7.0, 8.0]]).to_device(device);
-        let product = left.f_matmul(&right).unwrap().flatten(0, -1);
-        let values: Vec<f32> = product.try_into().unwrap();
-        assert_eq!(values, [19.0, 22.0, 43.0, 50.0]);
-    }
-
-    /// On a machine without CUDA the error, on one with it the product.
+    /// On a machine without CUDA the error, on one with it the GPU that was asked for.
     #[test]
-    fn gpu_works_or_says_what_is_missing() {
+    fn gpu_opens_or_says_what_is_missing() {
         match open_device(Device::Cuda(0)) {
-            Ok(device) => product_equals_hand_values(device),
+            Ok(device) => assert_eq!(device, tch::Device::Cuda(0)),
             Err(error) => {
                 let message = error.to_string();
                 assert!(

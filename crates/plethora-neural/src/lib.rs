@@ -5,7 +5,6 @@
 //! when `LD_LIBRARY_PATH` leads to a CUDA build of the same version, see [`open_device`].
 
 mod batch;
-mod checks;
 mod clusters_config;
 mod device;
 mod error;
@@ -34,7 +33,8 @@ pub use head::{Activation, Negatives};
 pub use instructions::limit_instructions;
 pub use setting::Setting;
 pub use systems::{
-    ReadsTexts, TextSet, TextSetBuilder, ValidationDocuments, VectorStart, VectorsConfig,
+    NamesFiles, NeuralFamily, NeuralModel, NeuralRanker, NeuralSettings, ReadsTexts, SystemTrainer,
+    TextSet, TextSetBuilder, Texts, Trains, ValidationDocuments, VectorStart, VectorsConfig,
 };
 pub use threads::set_num_threads;
 #[doc(hidden)]
@@ -42,4 +42,4 @@ pub use transformer::write_encoder_values;
 pub use transformer::{Architecture, ArchitectureKind, DocumentPiece, Pooling, TransformerConfig};
 
 /// The families of this crate.
-pub static FAMILIES: [&dyn Family; 3] = [&words::Words, &pretrained::Pretrained, &treader::TReader];
+pub static FAMILIES: [&dyn Family; 3] = [&words::WORDS, &pretrained::PRETRAINED, &treader::TREADER];

@@ -9,8 +9,8 @@ use plethora_catalogue::{Catalogue, CatalogueConfig};
 use plethora_core::artifact::{ModelDetails, ModelReader, ModelWriter, save_label_space};
 use plethora_core::corpus::{Content, Document, Label};
 use plethora_core::{Progress, Result, SparseVector};
-use plethora_neural::treader::TReader;
-use plethora_neural::words::Words;
+use plethora_neural::treader::TREADER;
+use plethora_neural::words::WORDS;
 use plethora_system::settings::{AssignedValue, Assignment, Settings};
 use plethora_system::{
     Compute, DocumentSource, DocumentStream, Effort, Method, RankOptions, Registry, RunContext,
@@ -18,7 +18,7 @@ use plethora_system::{
 };
 use tempfile::TempDir;
 
-static REGISTRY: LazyLock<Registry> = LazyLock::new(|| Registry::new([&Words as _, &TReader as _]));
+static REGISTRY: LazyLock<Registry> = LazyLock::new(|| Registry::new([&WORDS as _, &TREADER as _]));
 
 const OPTIONS: RankOptions = RankOptions {
     top_k: 5,

@@ -8,10 +8,11 @@ use plethora_catalogue::{Catalogue, CatalogueConfig};
 use plethora_core::artifact::{CONFIG_FILE, ModelReader, ModelWriter, WorkFolder};
 use plethora_core::corpus::{Content, Document};
 use plethora_core::{LabelId, NoProgress, ScoredLabel, SparseVector};
+use plethora_neural::NeuralModel as _;
 use plethora_neural::words::{
-    OpenWordConfig, WordConfig, WordModel, WordReader, WordSet, WordSetBuilder, WordTrainer, Words,
+    OpenWordConfig, WORDS, WordConfig, WordModel, WordReader, WordSet, WordSetBuilder, WordTrainer,
 };
-use plethora_system::{Device, Family as _, RankOptions, Ranker as _};
+use plethora_system::{Device, Family as _, RankOptions};
 use tempfile::TempDir;
 
 const OPTIONS: RankOptions = RankOptions {
@@ -123,7 +124,7 @@ fn trains_ranks_and_comes_back(system: &str) {
     let set = set(&config);
     let folder = TempDir::new().unwrap();
     let (model, work) = train(&set, &config, &folder);
-    let rankings = model.rank(&texts(), OPTIONS).unwrap();
+    let rankings = model.rank_texts(&texts(), OPTIONS).unwrap();
     for ranking in &rankings {
         assert_eq!(ranking.len(), 5);
         assert!(
@@ -135,7 +136,7 @@ fn trains_ranks_and_comes_back(system: &str) {
     }
     let alone: Vec<Vec<ScoredLabel>> = texts()
         .iter()
-        .map(|text| model.rank(&[text], OPTIONS).unwrap().remove(0))
+        .map(|text| model.rank_texts(&[text], OPTIONS).unwrap().remove(0))
         .collect();
     assert_close(&alone, &rankings);
 
@@ -154,9 +155,9 @@ fn trains_ranks_and_comes_back(system: &str) {
         assert_ne!(words_of(0), words_of(1));
     }
     assert_eq!(reader.read_json::<WordConfig>(CONFIG_FILE).unwrap(), config);
-    let opened = WordModel::open(&reader, config, set.space.len(), Device::Cpu).unwrap();
-    assert_eq!(opened.rank(&texts(), OPTIONS).unwrap(), rankings);
-    let num_parameters = Words.num_parameters(&reader).unwrap();
+    let opened = WordModel::open(&reader, set.space.len(), Device::Cpu).unwrap();
+    assert_eq!(opened.rank_texts(&texts(), OPTIONS).unwrap(), rankings);
+    let num_parameters = WORDS.num_parameters(&reader).unwrap();
     assert_eq!(num_parameters, Some(opened.num_parameters()));
 
     let text = "Roman coins and harbours";
@@ -167,7 +168,7 @@ fn trains_ranks_and_comes_back(system: &str) {
         let sum: f32 = weights.iter().map(|(_, weight)| weight).sum();
         assert!((sum - 1.0).abs() < 1e-4);
     }
-    match opened.explain(text, LabelId(0)) {
+    match opened.explain_text(text, LabelId(0)) {
         Ok(found) => assert_eq!(&text[found.spans[1].start..found.spans[1].end], "coins"),
         Err(error) => assert_eq!(
             error.to_string(),
@@ -206,7 +207,7 @@ fn equal_seeds_give_equal_models_and_finished_levels_are_not_trained_again() {
     let config = small("attentionxml-plt");
     let set = set(&config);
     let folder = TempDir::new().unwrap();
-    let rank = |model: &WordModel| model.rank(&texts(), OPTIONS).unwrap();
+    let rank = |model: &WordModel| model.rank_texts(&texts(), OPTIONS).unwrap();
     let (first, work) = train(&set, &config, &folder);
     drop(work);
     let (again, _) = train(&set, &config, &folder);

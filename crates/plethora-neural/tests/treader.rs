@@ -6,16 +6,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use plethora_catalogue::{Catalogue, CatalogueConfig};
 use plethora_core::artifact::{ModelReader, ModelWriter, WorkFolder};
 use plethora_core::corpus::{Content, Document, Label};
+use plethora_core::neighbours::KnownDocuments;
 use plethora_core::{NoProgress, Progress, ScoredLabel};
+use plethora_neural::NeuralModel as _;
 use plethora_neural::treader::{
-    NeighbourVectors, TReader, TReaderConfig, TReaderForm, TReaderModel, TReaderReader, TReaderSet,
+    NeighbourVectors, TREADER, TReaderConfig, TReaderForm, TReaderModel, TReaderReader, TReaderSet,
     TReaderSetBuilder, TReaderTrainer, TeacherTokens,
 };
-use plethora_system::{Device, Family as _, Ranker as _};
+use plethora_system::{Device, Family as _, RankOptions};
 use tempfile::TempDir;
 
-/// Labels per document.
-const TOP_K: usize = 5;
+const OPTIONS: RankOptions = RankOptions {
+    top_k: 5,
+    beam: None,
+};
 
 fn catalogue(num_documents: u64) -> (Vec<Document>, Vec<Label>) {
     let catalogue = Catalogue::new(CatalogueConfig {
@@ -68,7 +72,7 @@ fn train_with(
         device: Device::Cpu,
     };
     let target = folder.path().join("model");
-    let work = WorkFolder::open(&target, &trainer.fingerprint().unwrap(), true).unwrap();
+    let work = WorkFolder::open(&target, &set.fingerprint(config, None).unwrap(), true).unwrap();
     (trainer.run(&work, progress), work)
 }
 
@@ -101,7 +105,7 @@ fn trains_ranks_and_comes_back(config: &TReaderConfig) {
     let folder = TempDir::new().unwrap();
     let (model, work) = train(&set, config, &folder);
     let texts = texts(&documents);
-    let rankings = model.rank(&texts, TOP_K).unwrap();
+    let rankings = model.rank_texts(&texts, OPTIONS).unwrap();
     for ranking in &rankings {
         assert_eq!(ranking.len(), 5);
         assert!(ranking.is_sorted_by(|left, right| left.score >= right.score));
@@ -109,7 +113,7 @@ fn trains_ranks_and_comes_back(config: &TReaderConfig) {
     }
     let alone: Vec<Vec<ScoredLabel>> = texts
         .iter()
-        .map(|text| model.rank(&[text], TOP_K).unwrap().remove(0))
+        .map(|text| model.rank_texts(&[text], OPTIONS).unwrap().remove(0))
         .collect();
     assert_close(&alone, &rankings);
 
@@ -119,12 +123,12 @@ fn trains_ranks_and_comes_back(config: &TReaderConfig) {
     writer.finish("treaderxml", serde_json::json!({})).unwrap();
     work.remove().unwrap();
     let reader = ModelReader::open(&target).unwrap();
-    let opened = TReaderModel::open(&reader, config.clone(), set.space.len(), Device::Cpu).unwrap();
-    let num_parameters = TReader.num_parameters(&reader).unwrap();
+    let opened = TReaderModel::open(&reader, set.space.len(), Device::Cpu).unwrap();
+    let num_parameters = TREADER.num_parameters(&reader).unwrap();
     assert_eq!(num_parameters, Some(opened.num_parameters()));
-    assert_eq!(opened.rank(&texts, TOP_K).unwrap(), rankings);
+    assert_eq!(opened.rank_texts(&texts, OPTIONS).unwrap(), rankings);
     let best = rankings[0][0];
-    match opened.explain(&texts[0], best.label) {
+    match opened.explain_text(&texts[0], best.label) {
         Ok(found) => {
             assert!(config.teacher.used && !found.neighbours.is_empty());
             assert!((found.score - best.score).abs() < 1e-5);
@@ -190,7 +194,7 @@ fn a_run_that_is_gone_on_with_ends_as_one_that_was_not_interrupted() {
     let set = set_of(&config, &documents, &labels);
     let texts = texts(&documents);
     let (whole, _) = train(&set, &config, &TempDir::new().unwrap());
-    let expected = whole.rank(&texts, TOP_K).unwrap();
+    let expected = whole.rank_texts(&texts, OPTIONS).unwrap();
     // While neighbours are looked for, then in the midst of training.
     for signs in [1, 7] {
         let folder = TempDir::new().unwrap();
@@ -200,7 +204,7 @@ fn a_run_that_is_gone_on_with_ends_as_one_that_was_not_interrupted() {
         assert_eq!(message, "interrupted");
         drop(work);
         let (resumed, _) = train(&set, &config, &folder);
-        assert_eq!(resumed.rank(&texts, TOP_K).unwrap(), expected);
+        assert_eq!(resumed.rank_texts(&texts, OPTIONS).unwrap(), expected);
     }
 }
 
@@ -212,8 +216,9 @@ fn documents_held_back_for_validation_are_not_in_the_index() {
     let (documents, labels) = catalogue(300);
     let set = set_of(&config, &documents, &labels);
     let folder = TempDir::new().unwrap();
-    let (model, _) = train(&set, &config, &folder);
-    let count = model.num_known_documents();
+    let (_, work) = train(&set, &config, &folder);
+    let path = work.path("documents.safetensors");
+    let count = KnownDocuments::open(&path, set.space.len()).unwrap().len();
     let total = set.texts.sequences.num_rows();
     assert_eq!(count, total - (total as f64 * 0.2) as usize);
 }
@@ -224,7 +229,7 @@ fn precision(model: &TReaderModel, set: &TReaderSet, documents: &[Document]) -> 
         .iter()
         .map(|document| document.text().unwrap())
         .collect();
-    let rankings = model.rank(&texts, TOP_K).unwrap();
+    let rankings = model.rank_texts(&texts, OPTIONS).unwrap();
     let mut hits = 0;
     for (ranking, document) in rankings.iter().zip(documents) {
         let is_true = |one: &&ScoredLabel| {

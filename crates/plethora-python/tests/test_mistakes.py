@@ -39,7 +39,7 @@ def test_documents_that_cannot_be_used(texts, labels, message):
     [
         ({"tree__max_leaff": 3}, "did you mean `tree.max_leaf`"),
         ({"tree__max_leaf": "many"}, "tree.max_leaf: expected a whole number"),
-        ({"num_trees": 0}, "num_trees: must be at least 1"),
+        ({"num_trees": 0}, "num_trees: must be from 1 to 1000"),
         ({"seed": -1}, "seed: expected a whole number from 0"),
         ({"preset": "paper"}, "preset: parabel has no presets"),
         ({"device": "gpu"}, "gpu"),

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use plethora_core::calibration::{CalibrationConfig, Method, ThresholdScope};
 use plethora_jobs::calibration::CalibrationJob;
 
+use crate::choice::{Choice, one_of};
 use crate::data_args::DataArgs;
 use crate::device_args::DeviceArgs;
 use crate::session::Session;
@@ -25,25 +26,32 @@ are learnt from; true labels that it does not rank count for F1 alone.
 Without -o the model itself is calibrated: a complete copy with the calibration takes its place in one
 step. `plethora predict --scores raw` still gives the old scores.";
 
-/// The methods; the words here are those of `--help`.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum MethodArg {
-    /// Any rising map from scores to probabilities: for hundreds of true labels and more
-    Isotonic,
-    /// A logistic curve over the log-odds of scores: for fewer
-    Platt,
-}
+const METHODS: [Choice<Method>; 2] = [
+    (
+        "isotonic",
+        Method::Isotonic,
+        "Any rising map from scores to probabilities: for hundreds of true labels and more",
+    ),
+    (
+        "platt",
+        Method::Platt,
+        "A logistic curve over the log-odds of scores: for fewer",
+    ),
+];
 
-/// What has a threshold; the words here are those of `--help`.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum ScopeArg {
-    /// One for all labels
-    Global,
-    /// One each for frequent, middling and rare labels
-    Band,
-    /// One for each label with enough true documents, else that of its band
-    Label,
-}
+const SCOPES: [Choice<ThresholdScope>; 3] = [
+    ("global", ThresholdScope::Global, "One for all labels"),
+    (
+        "band",
+        ThresholdScope::Band,
+        "One each for frequent, middling and rare labels",
+    ),
+    (
+        "label",
+        ThresholdScope::Label,
+        "One for each label with enough true documents, else that of its band",
+    ),
+];
 
 /// Turn a model's scores into probabilities, and tune thresholds for F1
 #[derive(Debug, Args)]
@@ -57,15 +65,16 @@ pub(crate) struct CalibrateArgs {
 
     /// How scores become probabilities
     #[arg(long, value_name = "METHOD", default_value = "isotonic")]
-    method: MethodArg,
+    #[arg(value_parser = one_of(&METHODS))]
+    method: Method,
 
     /// Fit head, torso and tail labels separately, where they have enough true labels
     #[arg(long)]
     by_frequency: bool,
 
     /// Tune thresholds for F1 too
-    #[arg(long, value_name = "SCOPE")]
-    thresholds: Option<ScopeArg>,
+    #[arg(long, value_name = "SCOPE", value_parser = one_of(&SCOPES))]
+    thresholds: Option<ThresholdScope>,
 
     /// Labels to rank per document
     #[arg(long, value_name = "N", value_parser = bounds::at_least_one())]
@@ -99,34 +108,18 @@ impl CalibrateArgs {
             registry: crate::registry(),
             model: self.model.clone(),
             data: Corpus::of_file(self.data.clone(), self.input.to_options()),
-            config: self.config(),
+            config: CalibrationConfig {
+                method: self.method,
+                by_frequency: self.by_frequency,
+                thresholds: self.thresholds,
+                depth: self.depth,
+                ..CalibrationConfig::default()
+            },
             compute: self.device.compute(),
             output: self.output.clone(),
             replaces: self.force,
         };
         let calibrated = job.run(session)?;
-        if self.json {
-            results::print_json(&calibrated)?;
-        } else {
-            results::print(&calibration_report::render(&calibrated))?;
-        }
-        Ok(())
-    }
-
-    fn config(&self) -> CalibrationConfig {
-        CalibrationConfig {
-            method: match self.method {
-                MethodArg::Isotonic => Method::Isotonic,
-                MethodArg::Platt => Method::Platt,
-            },
-            by_frequency: self.by_frequency,
-            thresholds: self.thresholds.map(|scope| match scope {
-                ScopeArg::Global => ThresholdScope::Global,
-                ScopeArg::Band => ThresholdScope::Band,
-                ScopeArg::Label => ThresholdScope::Label,
-            }),
-            depth: self.depth,
-            ..CalibrationConfig::default()
-        }
+        results::show(self.json, &calibrated, calibration_report::render)
     }
 }

@@ -69,11 +69,6 @@ impl CheckArgs {
             vocabulary: self.vocabulary.clone(),
         };
         let report = job.run(session)?;
-        if self.json {
-            results::print_json(&report)?;
-        } else {
-            results::print(&printable(&report.render()))?;
-        }
-        Ok(())
+        results::show(self.json, &report, |report| printable(&report.render()))
     }
 }

@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use plethora_core::grouped;
 use plethora_jobs::ensembles::{EnsembleJob, EnsembleSummary};
 use plethora_system::{Combination, EnsembleConfig, Stacking};
 
+use crate::choice::{Choice, one_of};
 use crate::data_args::DataArgs;
 use crate::device_args::DeviceArgs;
 use crate::figures::{bytes, percent};
@@ -28,18 +29,24 @@ texts or all take features. A label that a model does not rank has the score 0 t
 calibrated (`plethora calibrate`) count with their probabilities: calibrate them first where their
 scores mean different things. docs/ensembles.md says which combination is for what.";
 
-/// Ways to combine; the words here are those of `--help`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum CombinationArg {
-    /// Weighted mean of scores
-    Mean,
-    /// One less the chance that all models are wrong: 1 - (1 - p)(1 - q)...
-    NoisyOr,
-    /// Weighted mean of 61 / (60 + rank); scores do not count
-    ReciprocalRank,
-    /// Weighted sum, with weights for frequent, middling and rare labels from --fit
-    Stacked,
-}
+const COMBINATIONS: [Choice<Combination>; 4] = [
+    ("mean", Combination::Mean, "Weighted mean of scores"),
+    (
+        "noisy-or",
+        Combination::NoisyOr,
+        "One less the chance that all models are wrong: 1 - (1 - p)(1 - q)...",
+    ),
+    (
+        "reciprocal-rank",
+        Combination::ReciprocalRank,
+        "Weighted mean of 61 / (60 + rank); scores do not count",
+    ),
+    (
+        "stacked",
+        Combination::Stacked,
+        "Weighted sum, with weights for frequent, middling and rare labels from --fit",
+    ),
+];
 
 /// Combine trained models into one
 #[derive(Debug, Args)]
@@ -55,8 +62,8 @@ pub(crate) struct EnsembleArgs {
     output: PathBuf,
 
     /// How scores are combined; mean if not given, or stacked with --fit
-    #[arg(long, value_name = "WAY")]
-    combination: Option<CombinationArg>,
+    #[arg(long, value_name = "WAY", value_parser = one_of(&COMBINATIONS))]
+    combination: Option<Combination>,
 
     /// Validation documents with true labels to fit the weights of a stacked ensemble to; not of
     /// the training data
@@ -108,7 +115,7 @@ impl EnsembleArgs {
             registry: crate::registry(),
             models: self.models.clone(),
             output: self.output.clone(),
-            combination: self.combination.map(Combination::from),
+            combination: self.combination,
             weights: self.weights.clone(),
             depth: self.depth,
             fit: (self.fit.clone()).map(|path| Corpus::of_file(path, self.input.to_options())),
@@ -117,23 +124,7 @@ impl EnsembleArgs {
             replaces: self.force,
         };
         let summary = job.run(session)?;
-        if self.json {
-            results::print_json(&summary)?;
-        } else {
-            results::print(&render(&summary))?;
-        }
-        Ok(())
-    }
-}
-
-impl From<CombinationArg> for Combination {
-    fn from(way: CombinationArg) -> Self {
-        match way {
-            CombinationArg::Mean => Self::Mean,
-            CombinationArg::NoisyOr => Self::NoisyOr,
-            CombinationArg::ReciprocalRank => Self::ReciprocalRank,
-            CombinationArg::Stacked => Self::Stacked,
-        }
+        results::show(self.json, &summary, render)
     }
 }
 

@@ -196,7 +196,7 @@ impl EvalArgs {
             opening: ModelOpening {
                 registry: crate::registry(),
                 compute: self.device.compute(),
-                scores: self.scores.scores.into(),
+                scores: self.scores.scores,
             },
             data: self.corpus(inputs),
             evaluation,
@@ -251,12 +251,7 @@ impl EvalArgs {
     }
 
     fn print(&self, measured: &MeasuredModel) -> anyhow::Result<()> {
-        if self.json {
-            results::print_json(measured)?;
-        } else {
-            results::print(&metrics_table::render(measured))?;
-        }
-        Ok(())
+        results::show(self.json, measured, metrics_table::render)
     }
 
     fn create(&self, inputs: Inputs<'_>, path: Option<&Path>) -> anyhow::Result<Option<Output>> {

@@ -80,13 +80,7 @@ struct FileInfo {
 impl InfoArgs {
     /// Opens the model, which compares every file with its checksum, and tells.
     pub(crate) fn run(&self) -> anyhow::Result<()> {
-        let info = self.read()?;
-        if self.json {
-            results::print_json(&info)?;
-        } else {
-            results::print(&info.render())?;
-        }
-        Ok(())
+        results::show(self.json, &self.read()?, ModelInfo::render)
     }
 
     fn read(&self) -> plethora_core::Result<ModelInfo> {

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use plethora_core::Error;
 use plethora_jobs::search::{
     DEFAULT_METRIC, Documents, Existing, Method, MetricChoice, SearchFolder, SearchJob,
@@ -15,6 +14,7 @@ use plethora_system::settings::{Assignment, read_config};
 use serde_json::{Value, json};
 
 use crate::bounds;
+use crate::choice::{Choice, one_of};
 use crate::data_args::DataArgs;
 use crate::device_args::DeviceArgs;
 use crate::piece_cache_args::PieceCacheArgs;
@@ -37,6 +37,11 @@ Examples:
 Ranges: 1,3,5 are choices, 10..200 is a range, log:1e-4..1e-2 one by orders of magnitude; a file of
 --ranges has the same, as cost = \"log:0.1..10\" or num_trees = [1, 3, 5], in the groups of a settings
 file. Without any, a system's own ranges are searched; --dry-run shows them.";
+
+const METHODS: [Choice<Method>; 2] = [
+    ("random", Method::Random, ""),
+    ("halving", Method::Halving, ""),
+];
 
 /// Trials of a search unless users choose another number.
 const DEFAULT_TRIALS: usize = 27;
@@ -72,7 +77,7 @@ pub(crate) struct SearchArgs {
     /// random: all trials are trained in full; halving: all are trained a little (on few documents,
     /// neural systems for few epochs), the best third three times as much, and so on
     #[arg(long, value_name = "METHOD", default_value = Method::Halving.as_str())]
-    #[arg(value_parser = method(), hide_possible_values = true)]
+    #[arg(value_parser = one_of(&METHODS), hide_possible_values = true)]
     method: Method,
 
     /// Metric to maximise, named as eval shows it
@@ -154,12 +159,8 @@ impl SearchArgs {
             device: self.device,
         }
         .line(report.best_settings());
-        if self.json {
-            results::print_json(&report.to_json(Some(&command)))?;
-        } else {
-            results::print(&report.render(&command))?;
-        }
-        Ok(())
+        let shown = report.to_json(Some(&command));
+        results::show(self.json, &shown, |_| report.render(&command))
     }
 
     fn job(&self) -> anyhow::Result<SearchJob> {
@@ -266,16 +267,6 @@ impl SearchArgs {
         results::print(&text)?;
         Ok(())
     }
-}
-
-/// The methods by their names.
-fn method() -> impl TypedValueParser<Value = Method> {
-    let names = Method::ALL.map(Method::as_str);
-    PossibleValuesParser::new(names).map(|name| {
-        let mut all = Method::ALL.into_iter();
-        all.find(|method| method.as_str() == name)
-            .unwrap_or(Method::Halving)
-    })
 }
 
 fn parse_share(text: &str) -> Result<f64, String> {

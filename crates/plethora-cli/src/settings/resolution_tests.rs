@@ -72,7 +72,7 @@ mod any_program {
                 "tree.shape=round",
                 "tree.shape: expected one of balanced, kmeans, hierarchy, found `round`",
             ),
-            ("num_trees=0", "num_trees: must be at least 1"),
+            ("num_trees=0", "num_trees: must be from 1 to 1000"),
         ] {
             let message = resolve(&set(&[assignment])).unwrap_err();
             assert!(message.contains(expected), "{message}");

@@ -32,21 +32,30 @@ fn wrong_settings_are_named_with_what_was_expected() {
             "solver.cost=nan",
             "--set: solver.cost: expected a number, found `nan`",
         ),
-        ("solver.cost=0", "solver.cost: must be a number above 0"),
-        ("solver.cost=1e300", "solver.cost: must be a number above 0"),
+        (
+            "solver.cost=0",
+            "solver.cost: must be a number above 0, found 0",
+        ),
+        (
+            "solver.cost=1e300",
+            "solver.cost: must be a number above 0, found inf",
+        ),
         (
             "solver.epsilon=1e300",
-            "solver.epsilon: must be a number above 0",
+            "solver.epsilon: must be a number above 0, found inf",
         ),
         (
             "solver.prune_below=1e300",
-            "solver.prune_below: must be a number from 0",
+            "solver.prune_below: must be a number from 0, found inf",
         ),
         (
             "tree.min_gain=1e300",
-            "tree.min_gain: must be a number from 0",
+            "tree.min_gain: must be a number from 0, found inf",
         ),
-        ("tree.branching=1", "tree.branching: must be at least 2"),
+        (
+            "tree.branching=1",
+            "tree.branching: must be at least 2, found 1",
+        ),
         (
             "tree.shape=round",
             "--set: tree.shape: expected one of balanced, kmeans...",
@@ -57,12 +66,12 @@ fn wrong_settings_are_named_with_what_was_expected() {
         ),
         (
             "text.max_df=2",
-            "text.max_df: must be a share above 0 and up to 1, found 2",
+            "text.max_df: must be a number above 0 and up to 1, found 2",
         ),
-        ("num_trees=0", "num_trees: must be at least 1"),
+        ("num_trees=0", "num_trees: must be from 1 to 1000, found 0"),
         (
             "num_trees=18446744073709551615",
-            "num_trees: must be at most 1000",
+            "num_trees: must be from 1 to 1000, found 18446744073709551615",
         ),
         (
             "system=parable",
@@ -83,7 +92,7 @@ fn wrong_settings_are_named_with_what_was_expected() {
         &desk,
         "train books.jsonl -o new --beam 0",
         USAGE,
-        "beam: must be at least 1",
+        "beam: must be at least 1, found 0",
     );
 }
 

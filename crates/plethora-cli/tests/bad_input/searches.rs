@@ -65,7 +65,7 @@ fn what_cannot_be_searched_is_refused_with_one_message() {
         (
             "--range solver.cost=0..1",
             USAGE,
-            "--range: solver.cost: must be a number above 0",
+            "--range: solver.cost: must be a number above 0, found 0",
         ),
         (
             "--range beam=9..3",

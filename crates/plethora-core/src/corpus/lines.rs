@@ -3,6 +3,7 @@
 use std::io::BufRead;
 
 use super::bounds::{read_row, row_is_too_long};
+use super::format::Row;
 use super::source::{Origin, Source};
 use crate::{Error, Message, Result};
 
@@ -50,6 +51,20 @@ impl Lines {
                 ))
             }
         }
+    }
+
+    /// What `parse` makes of the next line; nothing of a line without anything in it. The error says what
+    /// is wrong with the line.
+    pub(super) fn next_row<M: Into<Message>>(
+        &mut self,
+        parse: impl FnOnce(&str) -> Result<Row, M>,
+    ) -> Result<Option<Row>> {
+        let row = match self.next_line()? {
+            None => return Ok(None),
+            Some(line) if line.trim_ascii().is_empty() => Ok(Row::Blank),
+            Some(line) => parse(line),
+        };
+        row.map(Some).map_err(|message| self.error(message))
     }
 
     /// The line last handed out, which is UTF-8.

@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
+use crate::checks::{check, within};
 use crate::{Error, Result};
 
 /// What is measured and with which constants.
@@ -50,19 +51,10 @@ impl EvaluationConfig {
         if (1..self.ks.len()).any(|place| self.ks[..place].contains(&self.ks[place])) {
             return Err(Error::config("eval.ks", "must not hold a depth twice"));
         }
-        for (key, value, range) in [("eval.a", self.a, A_RANGE), ("eval.b", self.b, B_RANGE)] {
-            if !range.contains(&value) {
-                let (start, end) = (range.start(), range.end());
-                return Err(Error::config(
-                    key,
-                    format!("must be from {start} to {end}, found {value}"),
-                ));
-            }
-        }
-        if self.threshold.is_nan() {
-            return Err(Error::config("eval.threshold", "must be a number"));
-        }
-        Ok(())
+        within("eval.a", self.a, A_RANGE)?;
+        within("eval.b", self.b, B_RANGE)?;
+        let is_number = !self.threshold.is_nan();
+        check(is_number, "eval.threshold", "must be a number")
     }
 }
 

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::tokenizer::{TermRuns, TokenizerConfig};
 use super::vocabulary_builder::TermSelection;
-use crate::{Error, Result};
+use crate::Result;
+use crate::checks::{at_least, share_above_zero, within};
 
 /// Longest n-gram: beyond it nearly every n-gram occurs once and only memory is spent.
 const MAX_NGRAM: usize = 8;
@@ -50,40 +51,12 @@ impl Default for TfIdfConfig {
 impl TfIdfConfig {
     /// Refuses values that cannot work.
     pub fn validate(&self) -> Result<()> {
-        if self.min_df == 0 {
-            return Err(Error::config("text.min_df", "must be at least 1, found 0"));
-        }
-        if !(self.max_df > 0.0 && self.max_df <= 1.0) {
-            return Err(Error::config(
-                "text.max_df",
-                format!("must be a share above 0 and up to 1, found {}", self.max_df),
-            ));
-        }
-        if self.max_features == Some(0) {
-            return Err(Error::config(
-                "text.max_features",
-                "must be at least 1, found 0",
-            ));
-        }
-        if !(1..=MAX_NGRAM).contains(&self.max_ngram) {
-            return Err(Error::config(
-                "text.max_ngram",
-                format!(
-                    "must be between 1 and {MAX_NGRAM}, found {}",
-                    self.max_ngram
-                ),
-            ));
-        }
-        if !(1..=MAX_FIRST_LINE_TIMES).contains(&self.first_line_times) {
-            return Err(Error::config(
-                "text.first_line_times",
-                format!(
-                    "must be between 1 and {MAX_FIRST_LINE_TIMES}, found {}",
-                    self.first_line_times
-                ),
-            ));
-        }
-        Ok(())
+        at_least("text.min_df", self.min_df, 1)?;
+        share_above_zero("text.max_df", f64::from(self.max_df))?;
+        at_least("text.max_features", self.max_features, 1)?;
+        within("text.max_ngram", self.max_ngram, 1..=MAX_NGRAM)?;
+        let times = 1..=MAX_FIRST_LINE_TIMES;
+        within("text.first_line_times", self.first_line_times, times)
     }
 
     pub(super) fn runs(&self) -> TermRuns {

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::tokenizer::TokenizerConfig;
 use super::vocabulary_builder::TermSelection;
-use crate::{Error, Result};
+use crate::Result;
+use crate::checks::{at_least, within};
 
 /// Beyond the upper end one document alone would fill a batch.
 const LENGTHS: RangeInclusive<usize> = 1..=65_536;
@@ -32,9 +33,7 @@ pub struct WordsConfig {
 impl WordsConfig {
     /// Refuses values that cannot work.
     pub fn validate(&self) -> Result<()> {
-        if self.min_df == 0 {
-            return Err(Error::config("words.min_df", "must be at least 1, found 0"));
-        }
+        at_least("words.min_df", self.min_df, 1)?;
         within(
             "words.max_vocabulary",
             self.max_vocabulary,
@@ -50,18 +49,6 @@ impl WordsConfig {
             max_terms: Some(self.max_vocabulary),
         }
     }
-}
-
-/// Refuses a value outside of `range`.
-pub(super) fn within(key: &str, value: usize, range: RangeInclusive<usize>) -> Result<()> {
-    if range.contains(&value) {
-        return Ok(());
-    }
-    let (least, most) = range.into_inner();
-    Err(Error::config(
-        key,
-        format!("must be between {least} and {most}, found {value}"),
-    ))
 }
 
 #[cfg(test)]
@@ -88,7 +75,7 @@ mod tests {
             (|config| config.max_vocabulary = 0, "words.max_vocabulary: "),
             (
                 |config| config.max_vocabulary = 10_000_001,
-                "words.max_vocabulary: must be between 1 and 10000000, found 10000001",
+                "words.max_vocabulary: must be from 1 to 10000000, found 10000001",
             ),
         ];
         for (change, message) in broken {

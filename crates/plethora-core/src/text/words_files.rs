@@ -127,7 +127,7 @@ mod tests {
         fs::write(&path, json).unwrap();
         let message = Words::load_from(dir.path()).unwrap_err().to_string();
         assert!(
-            message.ends_with("words.json: words.max_length: must be between 1 and 65536, found 0"),
+            message.ends_with("words.json: words.max_length: must be from 1 to 65536, found 0"),
             "{message}"
         );
     }

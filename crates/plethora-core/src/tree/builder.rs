@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::balanced_kmeans::{StopRule, split_evenly};
 use super::label_tree::{LabelTree, TreeNode};
 use super::{hierarchy, kmeans};
+use crate::checks::{at_least, number_from, share};
 use crate::corpus::LabelSpace;
-use crate::{Error, LabelId, Result, SeedStream, SparseMatrix};
+use crate::{LabelId, Result, SeedStream, SparseMatrix};
 
 /// How labels are grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -62,31 +63,12 @@ impl Default for TreeConfig {
 impl TreeConfig {
     /// Refuses settings that cannot work, naming the key below `tree`.
     pub fn validate(&self) -> Result<()> {
-        let check = |is_valid: bool, key: &str, message: &str| {
-            if is_valid {
-                Ok(())
-            } else {
-                Err(Error::config(format!("tree.{key}"), message))
-            }
-        };
-        check(self.branching >= 2, "branching", "must be at least 2")?;
-        check(self.max_leaf >= 1, "max_leaf", "must be at least 1")?;
-        check(self.max_rounds >= 1, "max_rounds", "must be at least 1")?;
-        check(
-            self.min_gain >= 0.0 && self.min_gain.is_finite(),
-            "min_gain",
-            "must be a number from 0",
-        )?;
-        check(
-            self.max_label_features >= 1,
-            "max_label_features",
-            "must be at least 1",
-        )?;
-        check(
-            (0.0..=1.0).contains(&self.label_text_weight),
-            "label_text_weight",
-            "must lie between 0 and 1",
-        )
+        at_least("tree.branching", self.branching, 2)?;
+        at_least("tree.max_leaf", self.max_leaf, 1)?;
+        at_least("tree.max_rounds", self.max_rounds, 1)?;
+        number_from("tree.min_gain", self.min_gain, 0.0)?;
+        at_least("tree.max_label_features", self.max_label_features, 1)?;
+        share("tree.label_text_weight", self.label_text_weight)
     }
 
     fn stop_rule(&self) -> StopRule {
@@ -367,6 +349,6 @@ mod tests {
             ..TreeConfig::default()
         };
         let error = config.validate().unwrap_err().to_string();
-        assert_eq!(error, "tree.branching: must be at least 2");
+        assert_eq!(error, "tree.branching: must be at least 2, found 1");
     }
 }

@@ -61,41 +61,41 @@ impl Report {
             .collect()
     }
 
-    /// Series of all models, a value for each of `groups`.
-    fn series<'a>(
+    /// A picture of all models, with a value for each of `groups`.
+    fn grouped<'a>(
         &'a self,
+        title: String,
+        groups: Vec<String>,
+        marks: Marks,
         values: impl Fn(&'a ModelReport) -> Vec<Option<Estimate>>,
-    ) -> Vec<GroupedSeries<'a>> {
+    ) -> GroupedPlot<'a> {
         let series = |model: &'a ModelReport| GroupedSeries {
             name: &model.name,
             values: values(model),
         };
-        self.models.iter().map(series).collect()
+        GroupedPlot {
+            title,
+            x_name: "",
+            groups,
+            series: self.models.iter().map(series).collect(),
+            marks,
+        }
     }
 
     pub(super) fn metric_plots(&self) -> Vec<Plot<'_>> {
-        let ks = &self.settings.k;
-        let mut plots = Vec::new();
-        for family in ["P", "nDCG", "PSP", "R"] {
-            let keys: Vec<String> = ks.iter().map(|k| format!("{family}@{k}")).collect();
-            plots.push(Plot::Grouped(GroupedPlot {
-                title: format!("{family}@k, percent"),
-                x_name: "",
-                series: self
-                    .series(|model| keys.iter().map(|key| model.metrics.get(key)).collect()),
-                groups: keys.clone(),
-                marks: Marks::Points,
-            }));
-        }
-        let keys = ["microF1", "macroF1", "docF1"];
-        plots.push(Plot::Grouped(GroupedPlot {
-            title: "F1 at the threshold, percent".into(),
-            x_name: "",
-            groups: keys.map(str::to_owned).to_vec(),
-            series: self.series(|model| keys.iter().map(|key| model.metrics.get(key)).collect()),
-            marks: Marks::Points,
-        }));
-        plots
+        let plot = |title: String, keys: Vec<String>| {
+            Plot::Grouped(self.grouped(title, keys.clone(), Marks::Points, |model| {
+                keys.iter().map(|key| model.metrics.get(key)).collect()
+            }))
+        };
+        let families = ["P", "nDCG", "PSP", "R"].into_iter().map(|family| {
+            let ks = self.settings.k.iter();
+            let keys = ks.map(|k| format!("{family}@{k}")).collect();
+            plot(format!("{family}@k, percent"), keys)
+        });
+        let f1 = ["microF1", "macroF1", "docF1"].map(str::to_owned).to_vec();
+        let f1 = plot("F1 at the threshold, percent".into(), f1);
+        families.chain([f1]).collect()
     }
 
     fn overlap_plot(&self) -> Plot<'_> {
@@ -123,27 +123,15 @@ impl Report {
             return Vec::new();
         };
         let mut plots = Vec::new();
-        let buckets: Vec<String> = first
-            .buckets
-            .iter()
-            .map(|one| one.bucket.to_owned())
-            .collect();
         for family in ["P", "PSP", "R"] {
             let key = format!("{family}@{k}");
-            let values = |model: &ModelReport| {
-                model
-                    .buckets
-                    .iter()
-                    .map(|bucket| bucket.metrics.get(&key))
-                    .collect()
-            };
-            plots.push(Plot::Grouped(GroupedPlot {
-                title: format!("{key} by training frequency, percent"),
-                x_name: "",
-                groups: buckets.clone(),
-                series: self.series(values),
-                marks: Marks::Bars,
-            }));
+            let title = format!("{key} by training frequency, percent");
+            let buckets = first.buckets.iter().map(|one| one.bucket.to_owned());
+            let plot = self.grouped(title, buckets.collect(), Marks::Bars, |model| {
+                let buckets = model.buckets.iter();
+                buckets.map(|bucket| bucket.metrics.get(&key)).collect()
+            });
+            plots.push(Plot::Grouped(plot));
         }
         if first.test_frequency.is_empty() {
             return plots;
@@ -151,18 +139,14 @@ impl Report {
         let parts: [(&str, OfGroup); 2] =
             [("AUC", |group| group.auc), ("AUPR", |group| group.aupr)];
         for (name, part) in parts {
+            let title = format!("{name} by test frequency, percent");
+            let groups = first.test_frequency.iter().map(frequency_name).collect();
             plots.push(Plot::Grouped(GroupedPlot {
-                title: format!("{name} by test frequency, percent"),
                 x_name: "test documents of a label",
-                groups: first.test_frequency.iter().map(frequency_name).collect(),
-                series: self.series(|model| {
-                    model
-                        .test_frequency
-                        .iter()
-                        .map(|group| Some(part(group)))
-                        .collect()
-                }),
-                marks: Marks::Bars,
+                ..self.grouped(title, groups, Marks::Bars, |model| {
+                    let groups = model.test_frequency.iter();
+                    groups.map(|group| Some(part(group))).collect()
+                })
             }));
         }
         plots
@@ -174,18 +158,14 @@ impl Report {
             return Vec::new();
         };
         let plot = |key: String| {
+            let title = format!("{key} by length, percent");
+            let groups = first.lengths.iter().map(length_name).collect();
             Plot::Grouped(GroupedPlot {
-                title: format!("{key} by length, percent"),
                 x_name: self.data.length_unit,
-                groups: first.lengths.iter().map(length_name).collect(),
-                series: self.series(|model| {
-                    model
-                        .lengths
-                        .iter()
-                        .map(|group| group.metrics.get(&key))
-                        .collect()
-                }),
-                marks: Marks::Bars,
+                ..self.grouped(title, groups, Marks::Bars, |model| {
+                    let groups = model.lengths.iter();
+                    groups.map(|group| group.metrics.get(&key)).collect()
+                })
             })
         };
         vec![plot(format!("P@{k}")), plot(format!("PSP@{k}"))]

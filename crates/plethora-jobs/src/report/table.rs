@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use plethora_core::metrics::Estimate;
-use plethora_core::one_field;
+use plethora_core::{grouped, one_field};
 
 use crate::figures::percent;
 use crate::page::escaped;
@@ -44,6 +44,11 @@ impl Cell {
         }
     }
 
+    /// So many.
+    pub(super) fn count(number: impl Into<u64>) -> Self {
+        Self::new(grouped(number.into()))
+    }
+
     /// Words.
     pub(super) fn words(text: impl Into<String>) -> Self {
         Self {
@@ -64,22 +69,30 @@ impl Cell {
     }
 }
 
-impl Row {
-    pub(super) fn new(cells: Vec<Cell>) -> Self {
-        Self {
-            cells,
-            is_ours: false,
-        }
-    }
-}
-
 impl Table {
-    pub(super) fn new(caption: impl Into<String>, headings: Vec<String>) -> Self {
+    pub(super) fn new<H: Into<String>>(
+        caption: impl Into<String>,
+        headings: impl IntoIterator<Item = H>,
+    ) -> Self {
         Self {
             caption: caption.into(),
-            headings,
+            headings: headings.into_iter().map(Into::into).collect(),
             rows: Vec::new(),
         }
+    }
+
+    /// Further columns.
+    pub(super) fn and<H: Into<String>>(mut self, headings: impl IntoIterator<Item = H>) -> Self {
+        self.headings.extend(headings.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds a row.
+    pub(super) fn push(&mut self, cells: impl IntoIterator<Item = Cell>) {
+        self.rows.push(Row {
+            cells: cells.into_iter().collect(),
+            is_ours: false,
+        });
     }
 
     /// As HTML, in a box that scrolls where the page is narrow.
@@ -187,7 +200,7 @@ mod tests {
     use super::*;
 
     fn table() -> Table {
-        let mut table = Table::new("A <small> table", vec!["metric".into(), "a|b".into()]);
+        let mut table = Table::new("A <small> table", ["metric", "a|b"]);
         let best = Cell {
             is_best: true,
             ..Cell::estimate(Some(Estimate {
@@ -196,10 +209,8 @@ mod tests {
                 high: 0.75,
             }))
         };
-        table.rows.push(Row::new(vec![Cell::words("P@1"), best]));
-        table
-            .rows
-            .push(Row::new(vec![Cell::words("x"), Cell::estimate(None)]));
+        table.push([Cell::words("P@1"), best]);
+        table.push([Cell::words("x"), Cell::estimate(None)]);
         table
     }
 

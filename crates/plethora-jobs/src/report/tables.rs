@@ -1,5 +1,7 @@
 //! The tables of a report.
 
+use std::iter::once;
+
 use plethora_core::grouped;
 use plethora_core::metrics::{Difference, Estimate, FrequencyGroup, LengthGroup};
 
@@ -11,20 +13,16 @@ use crate::figures::percent;
 impl Report {
     /// Every metric of every model.
     pub(super) fn metric_table(&self) -> Table {
-        let mut headings = vec!["percent".to_owned()];
-        headings.extend(self.names().iter().map(|&name| name.to_owned()));
         let share = 100.0 * self.settings.bootstrap.confidence;
-        let mut table = Table::new(
-            format!("Every metric with its {share} % interval"),
-            headings,
-        );
+        let caption = format!("Every metric with its {share} % interval");
+        let mut table = Table::new(caption, ["percent"]).and(self.names());
         let Some(first) = self.models.first() else {
             return table;
         };
         for (key, _) in first.metrics.iter() {
             let values = self.models.iter().map(|model| model.metrics.get(key));
             let values: Vec<Option<Estimate>> = values.collect();
-            table.rows.push(row_with_best(key, &values));
+            table.push(cells_with_best(key, &values));
         }
         table
     }
@@ -40,17 +38,17 @@ impl Report {
             "ranking, CPU ms per document",
             "features, CPU ms per document",
         ];
-        let mut table = Table::new("The models", headings.map(str::to_owned).to_vec());
+        let mut table = Table::new("The models", headings);
         for model in &self.models {
-            table.rows.push(Row::new(vec![
+            table.push([
                 Cell::words(&*model.name),
                 Cell::words(&*model.system),
-                Cell::new(grouped(model.num_train_documents)),
-                Cell::new(grouped(model.num_labels)),
-                Cell::new(grouped(model.num_unseen_labels)),
+                Cell::count(model.num_train_documents),
+                Cell::count(model.num_labels),
+                Cell::count(model.num_unseen_labels),
                 Cell::new(format!("{:.3}", model.speed.ranking_ms_cpu_per_doc)),
                 Cell::new(format!("{:.3}", model.speed.features_ms_cpu_per_doc)),
-            ]));
+            ]);
         }
         table
     }
@@ -58,15 +56,12 @@ impl Report {
     /// Differences of all pairs in the main metrics.
     pub(super) fn difference_table(&self) -> Table {
         let metrics = self.main_metrics();
-        let mut headings = vec!["pair".to_owned()];
-        headings.extend(metrics.iter().cloned());
         let caption = "First model less second, in points, with interval and p-value";
-        let mut table = Table::new(caption, headings);
+        let mut table = Table::new(caption, ["pair"]).and(&metrics);
         for pair in &self.comparisons {
             let name = format!("{} \u{2212} {}", pair.first, pair.second);
-            let mut cells = vec![Cell::words(name)];
-            cells.extend(metrics.iter().map(|key| difference_cell(pair.get(key))));
-            table.rows.push(Row::new(cells));
+            let differences = metrics.iter().map(|key| difference_cell(pair.get(key)));
+            table.push(once(Cell::words(name)).chain(differences));
         }
         table
     }
@@ -77,14 +72,12 @@ impl Report {
             .comparisons
             .first()
             .map_or(0, |pair| pair.overlap.len());
-        let mut headings = vec!["pair".to_owned()];
-        headings.extend((1..=depth).map(|k| format!("top {k}")));
-        let mut table = Table::new("Common labels among the first, in percent", headings);
+        let caption = "Common labels among the first, in percent";
+        let mut table = Table::new(caption, ["pair"]).and((1..=depth).map(|k| format!("top {k}")));
         for pair in &self.comparisons {
             let name = format!("{} and {}", pair.first, pair.second);
-            let mut cells = vec![Cell::words(name)];
-            cells.extend(pair.overlap.iter().map(|&share| Cell::new(percent(share))));
-            table.rows.push(Row::new(cells));
+            let shares = pair.overlap.iter().map(|&share| Cell::new(percent(share)));
+            table.push(once(Cell::words(name)).chain(shares));
         }
         table
     }
@@ -99,26 +92,21 @@ impl Report {
             "test assignments",
         ];
         let metrics = self.bucket_metrics();
-        let mut headings: Vec<String> = names.map(str::to_owned).to_vec();
-        headings.extend(metrics.iter().cloned());
-        let mut table = Table::new("Labels by training frequency, in percent", headings);
+        let mut table = Table::new("Labels by training frequency, in percent", names).and(&metrics);
         let num_buckets = self.models.first().map_or(0, |model| model.buckets.len());
         for place in 0..num_buckets {
             for model in &self.models {
                 let bucket = &model.buckets[place];
-                let mut cells = vec![
+                let least = grouped(u64::from(bucket.min_train_frequency));
+                let cells = [
                     Cell::words(bucket.bucket),
                     Cell::words(&*model.name),
-                    Cell::new(format!(
-                        "{}+",
-                        grouped(u64::from(bucket.min_train_frequency))
-                    )),
-                    Cell::new(grouped(bucket.num_labels)),
-                    Cell::new(grouped(bucket.num_test_assignments)),
+                    Cell::new(format!("{least}+")),
+                    Cell::count(bucket.num_labels),
+                    Cell::count(bucket.num_test_assignments),
                 ];
                 let values = metrics.iter().map(|key| bucket.metrics.get(key));
-                cells.extend(values.map(Cell::estimate));
-                table.rows.push(Row::new(cells));
+                table.push(cells.into_iter().chain(values.map(Cell::estimate)));
             }
         }
         table
@@ -140,7 +128,7 @@ impl Report {
     pub(super) fn frequency_table(&self) -> Table {
         let headings = ["test documents", "model", "labels", "share", "AUC", "AUPR"];
         let caption = "Labels by test frequency, in percent";
-        let mut table = Table::new(caption, headings.map(str::to_owned).to_vec());
+        let mut table = Table::new(caption, headings);
         let num_groups = self
             .models
             .first()
@@ -148,14 +136,14 @@ impl Report {
         for place in 0..num_groups {
             for model in &self.models {
                 let group = &model.test_frequency[place];
-                table.rows.push(Row::new(vec![
+                table.push([
                     Cell::words(frequency_name(group)),
                     Cell::words(&*model.name),
-                    Cell::new(grouped(group.num_labels)),
+                    Cell::count(group.num_labels),
                     Cell::new(percent(group.share)),
                     Cell::estimate(Some(group.auc)),
                     Cell::estimate(Some(group.aupr)),
-                ]));
+                ]);
             }
         }
         table
@@ -167,27 +155,20 @@ impl Report {
             return Table::default();
         };
         let keys: Vec<&str> = first.metrics.iter().map(|(key, _)| key).collect();
-        let mut headings = vec![
-            self.data.length_unit.to_owned(),
-            "model".to_owned(),
-            "documents".to_owned(),
-        ];
-        headings.extend(keys.iter().map(|&key| key.to_owned()));
-        let mut table = Table::new("Documents by length, in percent", headings);
+        let headings = [self.data.length_unit, "model", "documents"];
+        let caption = "Documents by length, in percent";
+        let mut table = Table::new(caption, headings).and(keys.iter().copied());
         let num_groups = self.models.iter().map(|model| model.lengths.len()).min();
         for place in 0..num_groups.unwrap_or(0) {
             for model in &self.models {
                 let group = &model.lengths[place];
-                let mut cells = vec![
+                let cells = [
                     Cell::words(length_name(group)),
                     Cell::words(&*model.name),
-                    Cell::new(grouped(group.num_documents)),
+                    Cell::count(group.num_documents),
                 ];
-                cells.extend(
-                    keys.iter()
-                        .map(|key| Cell::estimate(group.metrics.get(key))),
-                );
-                table.rows.push(Row::new(cells));
+                let values = keys.iter().map(|key| group.metrics.get(key));
+                table.push(cells.into_iter().chain(values.map(Cell::estimate)));
             }
         }
         table
@@ -196,69 +177,58 @@ impl Report {
     /// Expected calibration errors.
     pub(super) fn calibration_table(&self) -> Table {
         let k = self.settings.largest_k();
-        let headings = vec![
-            "model".to_owned(),
+        let places = [
             format!("first {k} places"),
             format!("all {} places", self.settings.depth),
         ];
-        let mut table = Table::new("Expected calibration error, in percent", headings);
+        let mut table = Table::new("Expected calibration error, in percent", ["model"]).and(places);
         for model in &self.models {
             let error = |report: &super::content::ReliabilityReport| {
                 Cell::new(percent(report.expected_calibration_error))
             };
-            table.rows.push(Row::new(vec![
+            table.push([
                 Cell::words(&*model.name),
                 error(&model.calibration.top),
                 error(&model.calibration.all),
-            ]));
+            ]);
         }
         table
     }
 
     /// What papers report, with our models above.
     pub(super) fn published_table(&self, dataset: &PublishedDataset) -> Table {
-        let mut keys: Vec<&str> = Vec::new();
-        // In the order of our own metrics, whatever the order in which the file has them.
         let Some(first) = self.models.first() else {
             return Table::default();
         };
-        for (key, _) in first.metrics.iter() {
-            if dataset
-                .results
-                .iter()
-                .any(|result| result.values.contains_key(key))
-            {
-                keys.push(key);
-            }
-        }
-        let mut headings = vec!["system".to_owned()];
-        headings.extend(keys.iter().map(|&key| key.to_owned()));
-        headings.push("source".to_owned());
-        let mut table = Table::new(format!("{}, in percent", dataset.name), headings);
+        // In the order of our own metrics, whatever the order in which the file has them.
+        let is_reported = |key: &&str| {
+            let mut results = dataset.results.iter();
+            results.any(|result| result.values.contains_key(*key))
+        };
+        let keys = first.metrics.iter().map(|(key, _)| key);
+        let keys: Vec<&str> = keys.filter(is_reported).collect();
+        let mut table = Table::new(format!("{}, in percent", dataset.name), ["system"])
+            .and(keys.iter().copied())
+            .and(["source"]);
         for model in &self.models {
-            let mut cells = vec![Cell::words(&*model.name)];
-            cells.extend(
-                keys.iter()
-                    .map(|key| Cell::estimate(model.metrics.get(key))),
-            );
-            cells.push(Cell::words("this report"));
+            let values = keys.iter().map(|key| model.metrics.get(key));
+            let cells = once(Cell::words(&*model.name)).chain(values.map(Cell::estimate));
             table.rows.push(Row {
-                cells,
+                cells: cells.chain([Cell::words("this report")]).collect(),
                 is_ours: true,
             });
         }
         for result in &dataset.results {
-            let mut cells = vec![Cell::words(&*result.system)];
-            let value = |key: &&str| match result.values.get(*key) {
+            let values = keys.iter().map(|key| match result.values.get(*key) {
                 Some(value) => Cell::new(format!("{value:.2}")),
                 None => Cell::new("-"),
-            };
-            cells.extend(keys.iter().map(value));
-            cells.push(Cell {
+            });
+            let source = Cell {
                 note: result.note.clone().unwrap_or_default(),
                 ..Cell::words(&*result.source)
-            });
-            table.rows.push(Row::new(cells));
+            };
+            let cells = once(Cell::words(&*result.system)).chain(values);
+            table.push(cells.chain([source]));
         }
         table
     }
@@ -272,7 +242,7 @@ impl ModelReport {
             "{}: labels most often missing from the first {k} places",
             self.name
         );
-        let mut table = Table::new(caption, headings.map(str::to_owned).to_vec());
+        let mut table = Table::new(caption, headings);
         for missed in &self.missed_labels {
             let name = Cell {
                 note: if missed.key == missed.name {
@@ -282,22 +252,20 @@ impl ModelReport {
                 },
                 ..Cell::words(&*missed.name)
             };
-            let mut cells = vec![name];
             let counts = [
                 missed.train_frequency,
                 missed.test_frequency,
                 missed.num_found,
                 missed.num_missed,
             ];
-            cells.extend(counts.map(|count| Cell::new(grouped(u64::from(count)))));
-            table.rows.push(Row::new(cells));
+            table.push(once(name).chain(counts.map(Cell::count)));
         }
         table
     }
 }
 
 /// A row of values by model with the best of several marked.
-fn row_with_best(key: &str, values: &[Option<Estimate>]) -> Row {
+fn cells_with_best(key: &str, values: &[Option<Estimate>]) -> Vec<Cell> {
     let best = values
         .iter()
         .flatten()
@@ -311,7 +279,7 @@ fn row_with_best(key: &str, values: &[Option<Estimate>]) -> Row {
         is_best: is_best(value),
         ..Cell::estimate(value)
     }));
-    Row::new(cells)
+    cells
 }
 
 fn difference_cell(difference: Option<Difference>) -> Cell {

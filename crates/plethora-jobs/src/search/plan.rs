@@ -44,9 +44,6 @@ pub struct Outcome {
 }
 
 impl Method {
-    /// All methods.
-    pub const ALL: [Self; 2] = [Self::Random, Self::Halving];
-
     /// The word for it in settings and reports.
     pub fn as_str(self) -> &'static str {
         match self {

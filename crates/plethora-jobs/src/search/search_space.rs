@@ -220,9 +220,12 @@ mod tests {
             ),
             (
                 "solver.cost=0..2",
-                "--range: solver.cost: must be a number above 0",
+                "--range: solver.cost: must be a number above 0, found 0",
             ),
-            ("num_trees=0,1", "--range: num_trees: must be at least 1"),
+            (
+                "num_trees=0,1",
+                "--range: num_trees: must be from 1 to 1000, found 0",
+            ),
             (
                 "tree.shape=balanced,round",
                 "--range: tree.shape: expected one of balanced, kmeans, hierarchy, found `round`",

@@ -1,7 +1,8 @@
 //! Settings of the system `knn`.
 
+use plethora_core::Result;
+use plethora_core::checks::{number_from, within};
 use plethora_core::text::TfIdfConfig;
-use plethora_core::{Error, Result};
 use plethora_system::settings::Auto;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,16 +35,9 @@ pub type OpenKnnConfig = KnnConfig<Auto<f32>>;
 impl KnnConfig {
     /// Refuses settings that cannot work, naming the key.
     pub fn validate(&self) -> Result<()> {
-        if !(1..=MAX_NEIGHBOURS).contains(&self.num_neighbours) {
-            return Err(Error::config(
-                "num_neighbours",
-                format!("must be from 1 to {MAX_NEIGHBOURS}"),
-            ));
-        }
+        within("num_neighbours", self.num_neighbours, 1..=MAX_NEIGHBOURS)?;
         for (value, key) in [(self.power, "power"), (self.prior, "prior")] {
-            if !(value >= 0.0 && value.is_finite()) {
-                return Err(Error::config(key, "must be a number from 0"));
-            }
+            number_from(key, value, 0.0)?;
         }
         self.text.validate()
     }

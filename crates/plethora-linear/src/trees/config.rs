@@ -1,5 +1,6 @@
 //! Settings of the linear systems.
 
+use plethora_core::checks::{above_zero, at_least, number_from, share_above_zero, within};
 use plethora_core::text::TfIdfConfig;
 use plethora_core::tree::TreeConfig;
 use plethora_core::{Error, Result};
@@ -83,51 +84,15 @@ fn is_full(cost: &f32) -> bool {
 impl LinearConfig {
     /// Refuses settings that cannot work, naming the key.
     pub fn validate(&self) -> Result<()> {
-        let check = |is_valid: bool, key: &str, message: &str| {
-            if is_valid {
-                Ok(())
-            } else {
-                Err(Error::config(key, message))
-            }
-        };
-        check(self.num_trees >= 1, "num_trees", "must be at least 1")?;
-        check(
-            self.num_trees <= MAX_TREES,
-            "num_trees",
-            &format!("must be at most {MAX_TREES}"),
-        )?;
-        check(self.beam >= 1, "beam", "must be at least 1")?;
-        check(
-            self.hard_negative_cost > 0.0 && self.hard_negative_cost <= 1.0,
-            "hard_negative_cost",
-            "must be a number above 0, at most 1",
-        )?;
-        check(
-            self.path_weight >= 0.0 && self.path_weight.is_finite(),
-            "path_weight",
-            "must be a number from 0",
-        )?;
+        within("num_trees", self.num_trees, 1..=MAX_TREES)?;
+        at_least("beam", self.beam, 1)?;
+        share_above_zero("hard_negative_cost", f64::from(self.hard_negative_cost))?;
+        number_from("path_weight", self.path_weight, 0.0)?;
         let solver = &self.solver;
-        check(
-            solver.cost > 0.0 && solver.cost.is_finite(),
-            "solver.cost",
-            "must be a number above 0",
-        )?;
-        check(
-            solver.epsilon > 0.0 && solver.epsilon.is_finite(),
-            "solver.epsilon",
-            "must be a number above 0",
-        )?;
-        check(
-            solver.max_epochs >= 1,
-            "solver.max_epochs",
-            "must be at least 1",
-        )?;
-        check(
-            solver.prune_below >= 0.0 && solver.prune_below.is_finite(),
-            "solver.prune_below",
-            "must be a number from 0",
-        )?;
+        above_zero("solver.cost", f64::from(solver.cost))?;
+        above_zero("solver.epsilon", f64::from(solver.epsilon))?;
+        at_least("solver.max_epochs", solver.max_epochs, 1)?;
+        number_from("solver.prune_below", solver.prune_below, 0.0)?;
         self.text.validate()?;
         self.tree.validate()
     }

@@ -1,10 +1,22 @@
 //! One output layer over all labels, which takes document vectors.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use tch::{Device, Kind, Reduction, Tensor};
 
 use super::{HeadStep, LabelFacts, LabelHead, Ranked, VectorInput};
-use crate::parameters::{DenseParameters, DenseParametersBuilder, ParameterId};
+use crate::parameters::{DenseParametersBuilder, ParameterId};
 use crate::train::{Learnt, LossScale};
+
+/// How scores become probabilities.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OutputKind {
+    /// Each label for itself.
+    Sigmoid,
+    /// A softmax over all labels, whose outcome goes through a sigmoid in the loss, as the paper has it.
+    Softmax,
+}
 
 /// An output layer.
 #[derive(Debug)]
@@ -12,12 +24,14 @@ pub(crate) struct AllLabels {
     /// labels x width.
     outputs: ParameterId,
     bias: ParameterId,
+    output: OutputKind,
 }
 
 impl AllLabels {
     /// One layer over document vectors as they are.
-    pub(crate) fn over_vectors(
+    pub(crate) fn new(
         width: usize,
+        output: OutputKind,
         labels: &LabelFacts<'_>,
         builder: &mut DenseParametersBuilder,
     ) -> Self {
@@ -28,26 +42,34 @@ impl AllLabels {
         Self {
             outputs: builder.add_label_matrix("head.outputs", outputs),
             bias: builder.add_label_matrix("head.output_bias", labels.log_odds()),
+            output,
         }
     }
 
-    /// documents x labels, in 32 bits: scores before the sigmoid, of document vectors.
-    pub(crate) fn vector_logits(&self, input: &VectorInput<'_>) -> Tensor {
-        self.outputs(&input.parameters.dense, input.vector)
-    }
-
-    /// documents x labels, in 32 bits: scores before the sigmoid, of documents x width.
-    pub(crate) fn outputs(&self, parameters: &DenseParameters, vector: &Tensor) -> Tensor {
-        let outputs = parameters.computed(self.outputs).to_kind(vector.kind());
-        let bias = parameters.computed(self.bias).to_kind(vector.kind());
-        vector.linear(&outputs, Some(&bias)).to_kind(Kind::Float)
+    /// documents x labels, in 32 bits: scores before the sigmoid.
+    fn scores(&self, input: &VectorInput<'_>) -> Tensor {
+        let (dense, vector) = (&input.parameters.dense, input.vector);
+        let outputs = dense.computed(self.outputs).to_kind(vector.kind());
+        let bias = dense.computed(self.bias).to_kind(vector.kind());
+        let scores = vector.linear(&outputs, Some(&bias)).to_kind(Kind::Float);
+        match input.prior {
+            Some(prior) => {
+                let places = [Some(prior.places.documents()), Some(prior.places.labels())];
+                scores.index_put(&places, &prior.values, true)
+            }
+            None => scores,
+        }
     }
 }
 
 impl LabelHead<VectorInput<'_>> for AllLabels {
     fn learn(&self, input: &VectorInput<'_>, step: &HeadStep<'_>) -> Learnt {
-        let logits = self.vector_logits(input);
-        let truth = step.targets.matrix(&logits);
+        let scores = self.scores(input);
+        let truth = step.targets.matrix(&scores);
+        let logits = match self.output {
+            OutputKind::Sigmoid => scores,
+            OutputKind::Softmax => scores.softmax(1, Kind::Float),
+        };
         let share = match step.loss {
             LossScale::Sum => 1.0 / logits.size()[0] as f64,
             LossScale::Mean => 1.0 / logits.numel() as f64,
@@ -62,12 +84,23 @@ impl LabelHead<VectorInput<'_>> for AllLabels {
     }
 
     fn rank(&self, input: &VectorInput<'_>, _beam: usize, keep: usize) -> Ranked {
-        let logits = self.vector_logits(input);
-        let keep = (keep as i64).min(logits.size()[1]);
-        let (logits, labels) = logits.topk(keep, 1, true, true);
-        Ranked {
-            log_scores: logits.log_sigmoid(),
-            labels,
-        }
+        let scores = self.scores(input);
+        let keep = (keep as i64).min(scores.size()[1]);
+        let (log_scores, labels) = match self.output {
+            OutputKind::Sigmoid => {
+                let (logits, labels) = scores.topk(keep, 1, true, true);
+                (logits.log_sigmoid(), labels)
+            }
+            OutputKind::Softmax => {
+                let log_scores = scores.log_softmax(1, Kind::Float);
+                log_scores.topk(keep, 1, true, true)
+            }
+        };
+        Ranked { log_scores, labels }
+    }
+
+    #[cfg(test)]
+    fn logits(&self, input: &VectorInput<'_>) -> Tensor {
+        self.scores(input)
     }
 }

@@ -11,8 +11,7 @@ use tch::{Device, Kind, Tensor};
 
 use super::bottleneck::Bottleneck;
 use super::label_chunks::{chunk_limit, label_chunks};
-use super::prior::Prior;
-use super::vector_input::{LabelPlaces, Ranked, VectorInput, send_back};
+use super::vector_input::{LabelPlaces, Prior, Ranked, VectorInput, send_back};
 use super::{HeadStep, LabelFacts, LabelHead};
 use crate::parameters::{DenseParametersBuilder, RowTable};
 use crate::start::Start;
@@ -138,62 +137,6 @@ impl Exact {
         (head, tables)
     }
 
-    /// Computes the loss of all labels, changes the labels' tables by the step's momentum, adds
-    /// the gradients of `step.scale` times the loss to those of the bottleneck, and sends those of
-    /// the vector back through the encoder. The loss is summed or averaged over labels by `scale`,
-    /// and averaged over documents; labels themselves learn from the sum always, as their steps are
-    /// not scaled by their gradients' size. A prior raises scores, and its values learn too.
-    pub(crate) fn learn_with(
-        &self,
-        input: &VectorInput<'_>,
-        targets: &LabelPlaces,
-        step: &StepPart<'_>,
-        scale: LossScale,
-        prior: Option<&Prior<'_>>,
-    ) -> Learnt {
-        let hidden = self.hidden(input);
-        let per_document = match scale {
-            LossScale::Sum => 1,
-            LossScale::Mean => self.num_labels,
-        };
-        let per_label = 1.0 / targets.num_documents() as f64;
-        let share = per_label / per_document as f64;
-        let sums = tch::no_grad(|| {
-            let hidden = hidden.detach();
-            let step = Step {
-                scaled_hidden: &hidden * (per_label * step.scale),
-                share: per_label * step.scale,
-                hidden,
-                targets,
-                prior,
-                part: step,
-                vectors: input.parameters.tables[self.tables.vectors].values(),
-                biases: input.parameters.tables[self.tables.biases].values(),
-            };
-            let mut sums = Sums {
-                loss: Tensor::zeros([], (Kind::Float, step.hidden.device())),
-                of_vector: step.hidden.zeros_like().to_kind(Kind::Float),
-                of_prior: Vec::new(),
-            };
-            for chunk in self.chunks(&step.hidden) {
-                self.learn_chunk(&step, &chunk, &mut sums);
-            }
-            sums
-        });
-        let share_of_step = share * step.scale;
-        let mut gradients = vec![(hidden, sums.of_vector * share_of_step)];
-        if let Some(prior) = prior {
-            // Runs rise by label, as the places do.
-            let of_values = Tensor::cat(&sums.of_prior, 0);
-            gradients.push((prior.values.shallow_clone(), of_values * share_of_step));
-        }
-        send_back(&gradients);
-        Learnt {
-            loss: sums.loss * share,
-            rows: Vec::new(),
-        }
-    }
-
     /// Adds the loss of a run and its part of the gradients, then changes the run's labels.
     fn learn_chunk(&self, step: &Step<'_>, chunk: &Range<i64>, sums: &mut Sums) {
         let part = |tensor: &Tensor| tensor.narrow(0, chunk.start, chunk.end - chunk.start);
@@ -232,40 +175,6 @@ impl Exact {
         }
     }
 
-    /// The best `keep` labels of each document, by scores that a prior may have raised.
-    pub(crate) fn rank_with(
-        &self,
-        input: &VectorInput<'_>,
-        keep: usize,
-        prior: Option<&Prior<'_>>,
-    ) -> Ranked {
-        let _no_grad = tch::no_grad_guard();
-        let keep = (keep as i64).min(self.num_labels);
-        let vectors = input.parameters.tables[self.tables.vectors].values();
-        let biases = input.parameters.tables[self.tables.biases].values();
-        // Labels in other numbers would cost more to make than they save.
-        let hidden = self.hidden(input).to_kind(vectors.kind());
-        let best = self
-            .chunks(&hidden)
-            .map(|chunk| {
-                let part = |tensor: &Tensor| tensor.narrow(0, chunk.start, chunk.end - chunk.start);
-                let mut logits = hidden.matmul(&part(vectors).tr()).to_kind(Kind::Float);
-                let _ = logits.g_add_(&part(biases).tr());
-                if let Some(prior) = prior {
-                    let _ = raise(&logits, prior, &chunk);
-                }
-                let labels =
-                    Tensor::arange_start(chunk.start, chunk.end, (Kind::Int64, logits.device()));
-                Ranked::best_of(&logits, &labels, keep)
-            })
-            .reduce(|best, other| best.merge(&other, keep))
-            .expect("a data set has labels");
-        Ranked {
-            log_scores: best.log_scores.log_sigmoid(),
-            labels: best.labels,
-        }
-    }
-
     /// # Shapes
     /// Gives documents x width of a label's vector.
     fn hidden(&self, input: &VectorInput<'_>) -> Tensor {
@@ -289,12 +198,82 @@ impl Exact {
 }
 
 impl LabelHead<VectorInput<'_>> for Exact {
+    /// Computes the loss of all labels, changes the labels' tables by the step's momentum, adds
+    /// the gradients of the step's scale times the loss to those of the bottleneck, and sends those of
+    /// the vector back through the encoder. The loss is summed or averaged over labels by the step,
+    /// and averaged over documents; labels themselves learn from the sum always, as their steps are
+    /// not scaled by their gradients' size. A prior raises scores, and its values learn too.
     fn learn(&self, input: &VectorInput<'_>, step: &HeadStep<'_>) -> Learnt {
-        self.learn_with(input, step.targets, step.part, step.loss, None)
+        let (targets, part, prior) = (step.targets, step.part, input.prior);
+        let hidden = self.hidden(input);
+        let per_document = match step.loss {
+            LossScale::Sum => 1,
+            LossScale::Mean => self.num_labels,
+        };
+        let per_label = 1.0 / targets.num_documents() as f64;
+        let share = per_label / per_document as f64;
+        let sums = tch::no_grad(|| {
+            let hidden = hidden.detach();
+            let step = Step {
+                scaled_hidden: &hidden * (per_label * part.scale),
+                share: per_label * part.scale,
+                hidden,
+                targets,
+                prior,
+                part,
+                vectors: input.parameters.tables[self.tables.vectors].values(),
+                biases: input.parameters.tables[self.tables.biases].values(),
+            };
+            let mut sums = Sums {
+                loss: Tensor::zeros([], (Kind::Float, step.hidden.device())),
+                of_vector: step.hidden.zeros_like().to_kind(Kind::Float),
+                of_prior: Vec::new(),
+            };
+            for chunk in self.chunks(&step.hidden) {
+                self.learn_chunk(&step, &chunk, &mut sums);
+            }
+            sums
+        });
+        let share_of_step = share * part.scale;
+        let mut gradients = vec![(hidden, sums.of_vector * share_of_step)];
+        if let Some(prior) = prior {
+            // Runs rise by label, as the places do.
+            let of_values = Tensor::cat(&sums.of_prior, 0);
+            gradients.push((prior.values.shallow_clone(), of_values * share_of_step));
+        }
+        send_back(&gradients);
+        Learnt {
+            loss: sums.loss * share,
+            rows: Vec::new(),
+        }
     }
 
     fn rank(&self, input: &VectorInput<'_>, _beam: usize, keep: usize) -> Ranked {
-        self.rank_with(input, keep, None)
+        let _no_grad = tch::no_grad_guard();
+        let keep = (keep as i64).min(self.num_labels);
+        let vectors = input.parameters.tables[self.tables.vectors].values();
+        let biases = input.parameters.tables[self.tables.biases].values();
+        // Labels in other numbers would cost more to make than they save.
+        let hidden = self.hidden(input).to_kind(vectors.kind());
+        let best = self
+            .chunks(&hidden)
+            .map(|chunk| {
+                let part = |tensor: &Tensor| tensor.narrow(0, chunk.start, chunk.end - chunk.start);
+                let mut logits = hidden.matmul(&part(vectors).tr()).to_kind(Kind::Float);
+                let _ = logits.g_add_(&part(biases).tr());
+                if let Some(prior) = input.prior {
+                    let _ = raise(&logits, prior, &chunk);
+                }
+                let labels =
+                    Tensor::arange_start(chunk.start, chunk.end, (Kind::Int64, logits.device()));
+                Ranked::best_of(&logits, &labels, keep)
+            })
+            .reduce(|best, other| best.merge(&other, keep))
+            .expect("a data set has labels");
+        Ranked {
+            log_scores: best.log_scores.log_sigmoid(),
+            labels: best.labels,
+        }
     }
 }
 

@@ -9,7 +9,6 @@ mod discriminator;
 pub(crate) mod document_lists;
 mod exact;
 pub(crate) mod label_chunks;
-mod prior;
 mod vector_input;
 
 use std::fmt::Debug;
@@ -19,6 +18,7 @@ use tch::Tensor;
 use crate::train::{Learnt, LossScale, StepPart};
 
 pub(crate) use all_labels::AllLabels;
+pub use all_labels::OutputKind;
 pub(crate) use bottleneck::Bottleneck;
 pub use clustered::{Activation, Negatives};
 pub(crate) use clustered::{Clustered, ClusteredConfig, ClusteredSetup, Phase};
@@ -26,8 +26,7 @@ pub(crate) use clusters::Clusters;
 pub(crate) use discriminator::set_gradient;
 pub(crate) use exact::{Exact, ExactConfig, ExactSetup};
 pub(crate) use label_chunks::{chunk_limit, label_chunks};
-pub(crate) use prior::Prior;
-pub(crate) use vector_input::{LabelPlaces, Ranked, VectorInput, send_back};
+pub(crate) use vector_input::{LabelPlaces, Prior, Ranked, VectorInput, send_back};
 
 /// From what an encoder gives of a batch to labels. A head says by its type what it takes: one over the
 /// states of words does not go behind an encoder that gives a vector per document.
@@ -39,6 +38,12 @@ pub(crate) trait LabelHead<Encoded>: Debug + Send {
     /// The best `keep` labels of each document, or all where these are fewer; heads with clusters of
     /// labels look into the best `beam` ones.
     fn rank(&self, encoded: &Encoded, beam: usize, keep: usize) -> Ranked;
+
+    /// Scores of all labels before the sigmoid, of heads that ever have them.
+    #[cfg(test)]
+    fn logits(&self, _encoded: &Encoded) -> Tensor {
+        panic!("the head never has all logits");
+    }
 }
 
 /// A head behind an encoder that gives a vector per document.

@@ -10,6 +10,15 @@ pub(crate) struct VectorInput<'a> {
     pub(crate) parameters: &'a Parameters,
     /// documents x width, part of the encoder's graph, after dropout.
     pub(crate) vector: &'a Tensor,
+    /// What raises some scores beside the vector.
+    pub(crate) prior: Option<&'a Prior<'a>>,
+}
+
+/// Numbers that are added to the scores of some labels.
+pub(crate) struct Prior<'a> {
+    pub(crate) places: &'a LabelPlaces,
+    /// One a place, in 32 bits; part of a graph where it is learnt.
+    pub(crate) values: Tensor,
 }
 
 /// The true labels of the documents of a batch, by label and then by document, each once.

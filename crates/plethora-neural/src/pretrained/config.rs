@@ -1,5 +1,6 @@
 //! Settings of the systems that read pieces through a pretrained transformer.
 
+use plethora_core::checks::{above_zero, check, share, share_below_one, within};
 use plethora_core::{Error, Result};
 use plethora_system::settings::Auto;
 use schemars::JsonSchema;
@@ -7,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use super::adaptive::AdaptiveConfig;
 use crate::ClustersConfig;
-use crate::checks::{check, check_share};
 use crate::head::{Activation, Negatives};
 use crate::setting::Setting;
 use crate::train::TrainConfig;
@@ -127,12 +127,8 @@ where
         self.encoder
             .validate()
             .map_err(|error| error.within("encoder"))?;
-        check_share(self.document.dropout, "document.dropout")?;
-        check(
-            (0.0..=1.0).contains(&self.document.dropout_share),
-            "document.dropout_share",
-            "must be a number from 0 to 1",
-        )?;
+        share_below_one("document.dropout", self.document.dropout)?;
+        share("document.dropout_share", self.document.dropout_share)?;
         check(
             self.document.max_length.holds(|&length| length >= 3),
             "document.max_length",
@@ -203,14 +199,6 @@ impl PieceConfig {
             HeadForm::Flat | HeadForm::Exact | HeadForm::Adaptive => 1,
         }
     }
-
-    /// The same settings with this share of the epochs, and at least one.
-    #[must_use]
-    pub(crate) fn with_epoch_share(mut self, share: f64) -> Self {
-        let epochs = (self.train.epochs as f64 * share).round() as usize;
-        self.train.epochs = epochs.max(1);
-        self
-    }
 }
 
 impl<Form: Default, Count: Default> Default for PieceHeadConfig<Form, Count> {
@@ -229,18 +217,11 @@ impl<Form: Default, Count: Default> Default for PieceHeadConfig<Form, Count> {
 
 impl<Form, Count: Setting<usize>> PieceHeadConfig<Form, Count> {
     fn validate(&self) -> Result<()> {
-        check(
-            self.bottleneck.holds(|&width| width <= 65_536),
-            "head.bottleneck",
-            "must be from 0 to 65536",
-        )?;
-        check(
-            self.label_learning_rate > 0.0 && self.label_learning_rate.is_finite(),
-            "head.label_learning_rate",
-            "must be a number above 0",
-        )?;
-        check_share(self.label_momentum, "head.label_momentum")?;
-        check_share(self.label_weight_decay, "head.label_weight_decay")
+        let bottleneck = self.bottleneck.value().copied();
+        within("head.bottleneck", bottleneck, 0..=65_536)?;
+        above_zero("head.label_learning_rate", self.label_learning_rate)?;
+        share_below_one("head.label_momentum", self.label_momentum)?;
+        share_below_one("head.label_weight_decay", self.label_weight_decay)
     }
 }
 
@@ -256,12 +237,13 @@ pub(crate) fn recipe(system: &str) -> OpenPieceConfig {
 #[cfg(test)]
 mod tests {
     use crate::pretrained::choices::example;
+    use crate::systems::Trains as _;
 
     #[test]
     fn a_share_of_the_epochs_is_never_none_of_them() {
         let mut config = example();
         config.train.epochs = 15;
-        let epochs = |share: f64| config.clone().with_epoch_share(share).train.epochs;
+        let epochs = |share: f64| config.with_epoch_share(share).train.epochs;
         assert_eq!([1.0, 1.0 / 3.0, 1.0 / 27.0].map(epochs), [15, 5, 1]);
     }
 }

@@ -1,96 +1,103 @@
 //! The family of systems that read pieces through a pretrained transformer.
 
 use plethora_core::Result;
-use plethora_core::artifact::ModelReader;
-use plethora_system::settings::{Settings, schema_of};
-use plethora_system::{Device, Family, OpenParts, Ranker, SystemSpec, Trainable};
-use schemars::Schema;
+use plethora_core::artifact::{CONFIG_FILE, ModelReader, WorkFolder};
+use plethora_system::{AutoMember, Estimate, RunContext, SystemSpec, TrainingSize};
 
-use super::config::OpenPieceConfig;
-use super::model::PieceModel;
-use super::open::num_parameters;
-use crate::systems::recipes::{preset, recipe};
-use crate::systems::{DTYPE, SEED};
+use super::config::{OpenPieceConfig, PieceConfig};
+use super::encoder_files::check_encoder;
+use super::estimate::estimate;
+use super::open::member_file_name;
+use super::pieces::resolve_encoder;
+use super::training_set::{CutsTexts, PieceSet};
+use crate::systems::recipes::system;
+use crate::systems::{DTYPE, NeuralFamily, NeuralSettings, SEED};
 
 /// `LightXML` and APLC-XLNet: one network of pieces, or several with clusterings of their own.
-#[derive(Debug, Clone, Copy)]
-pub struct Pretrained;
+pub static PRETRAINED: NeuralFamily<OpenPieceConfig> = NeuralFamily::new();
 
 /// The pretrained transformer.
 const ENCODER: (&str, &str) = ("encoder", "encoder.folder");
 
 pub(super) static SYSTEMS: [SystemSpec; 2] = [
-    SystemSpec {
+    system! {
         name: "lightxml",
         about: "LightXML: a pretrained transformer, and one layer over all labels, clusters of labels, or all of them chunk by chunk",
-        recipe: recipe!("lightxml"),
-        presets: &[
-            preset!("lightxml", "paper-eurlex"),
-            preset!("lightxml", "paper-wiki10"),
-            preset!("lightxml", "paper-amazoncat"),
-            preset!("lightxml", "paper-wiki500k"),
-            preset!("lightxml", "paper-amazon670k"),
-            preset!("lightxml", "quick"),
+        presets: [
+            "paper-eurlex", "paper-wiki10", "paper-amazoncat", "paper-wiki500k",
+            "paper-amazon670k", "quick"
         ],
-        ranges: recipe!("ranges/lightxml"),
-        auto: &[AutoMember {
-            name: "lightxml",
-            settings: "",
-            needs_names: false,
-        }],
         options: &[SEED, ("beam", "clusters.predict_beam"), ENCODER, DTYPE],
         example: "--system lightxml --encoder ./all-MiniLM-L6-v2 --device cuda",
+        auto: AutoMember { name: "lightxml", settings: "", needs_names: false },
     },
-    SystemSpec {
+    system! {
         name: "aplc-xlnet",
         about: "APLC-XLNet: a pretrained transformer, frequent labels scored always, rarer ones in tails of narrower vectors",
-        recipe: recipe!("aplc-xlnet"),
-        presets: &[
-            preset!("aplc-xlnet", "paper-eurlex"),
-            preset!("aplc-xlnet", "paper-wiki10"),
-            preset!("aplc-xlnet", "paper-amazoncat"),
-            preset!("aplc-xlnet", "paper-wiki500k"),
-            preset!("aplc-xlnet", "paper-amazon670k"),
-            preset!("aplc-xlnet", "quick"),
+        presets: [
+            "paper-eurlex", "paper-wiki10", "paper-amazoncat", "paper-wiki500k",
+            "paper-amazon670k", "quick"
         ],
-        ranges: recipe!("ranges/aplc-xlnet"),
-        auto: &[],
         options: &[SEED, ENCODER, DTYPE],
         example: "",
     },
 ];
 
-impl Family for Pretrained {
-    fn systems(&self) -> &'static [SystemSpec] {
+impl NeuralSettings for OpenPieceConfig {
+    type Reader = CutsTexts;
+    type Settled = PieceConfig;
+
+    fn systems() -> &'static [SystemSpec] {
         &SYSTEMS
     }
 
-    fn schema(&self) -> Schema {
-        schema_of::<OpenPieceConfig>()
+    fn validate(&self) -> Result<()> {
+        PieceConfig::validate(self)
     }
 
-    fn config(&self, settings: &Settings) -> Result<Box<dyn Trainable>> {
-        let config: OpenPieceConfig = settings.read_as()?;
-        config.validate()?;
-        Ok(Box::new(config))
+    fn system(&self) -> &str {
+        &self.system
     }
 
-    fn open(&self, folder: &ModelReader, parts: &OpenParts<'_>) -> Result<Box<dyn Ranker>> {
-        let model = PieceModel::open(folder, parts.labels.len(), parts.compute)?;
-        Ok(Box::new(model))
+    fn epochs(&self) -> Option<usize> {
+        self.train.epochs.set()
     }
 
-    fn computes_on(&self, _device: Device) -> bool {
-        true
+    /// The settings with the folder of the encoder instead of its name.
+    fn resolved(&self, run: &RunContext<'_>) -> Result<Self> {
+        let folder = resolve_encoder(&self.encoder.folder, run.encoder_cache)?;
+        let mut config = self.clone();
+        config.encoder.folder = folder.to_string_lossy().into_owned();
+        Ok(config)
     }
 
-    fn open_device(&self, device: Device) -> Result<()> {
-        crate::open_device(device)?;
-        Ok(())
+    fn check_files(&self) -> Result<()> {
+        Ok(check_encoder(self)?)
     }
 
-    fn num_parameters(&self, folder: &ModelReader) -> Result<Option<u64>> {
-        num_parameters(folder).map(Some)
+    fn estimate(&self, size: &TrainingSize) -> Estimate {
+        estimate(self, size)
+    }
+
+    fn reader(&self, run: &RunContext<'_>) -> Result<CutsTexts> {
+        Ok(CutsTexts::new(self, run.piece_cache)?)
+    }
+
+    fn settle(
+        &self,
+        set: &PieceSet,
+        run: &RunContext<'_>,
+        work: &WorkFolder,
+    ) -> Result<PieceConfig> {
+        let choices = set.settle_run(self, run.compute.device, work)?;
+        run.progress.start("settings", None);
+        run.progress.finish(&choices.summary);
+        Ok(choices.config)
+    }
+
+    fn network_files(folder: &ModelReader) -> Result<Vec<String>> {
+        let config: PieceConfig = folder.read_json(CONFIG_FILE)?;
+        Ok((0..config.num_members()).map(member_file_name).collect())
     }
 }
 
@@ -104,7 +111,7 @@ mod tests {
 
     use super::*;
 
-    static REGISTRY: LazyLock<Registry> = LazyLock::new(|| Registry::new([&Pretrained as _]));
+    static REGISTRY: LazyLock<Registry> = LazyLock::new(|| Registry::new([&PRETRAINED as _]));
 
     #[test]
     fn recipes_and_presets_are_settings_that_work() {

@@ -17,7 +17,6 @@ mod pieces;
 mod ranker;
 mod reader;
 mod run;
-mod trainable;
 mod training_set;
 mod validator;
 
@@ -25,9 +24,11 @@ pub use adaptive::{AdaptiveConfig, Projection, Roots, TailLoss};
 pub use choices::Choices;
 pub use config::{DocumentConfig, HeadForm, OpenPieceConfig, PieceConfig, PieceHeadConfig};
 pub use encoder_files::check_encoder;
-pub use family::Pretrained;
+pub use family::PRETRAINED;
 pub use model::PieceModel;
 pub use pieces::{PieceCorpusBuilder, PieceRows, Pieces, TOKENIZER_FILE, resolve_encoder};
 pub use reader::PieceReader;
-pub use run::PieceTrainer;
 pub use training_set::{CutsTexts, PieceSet, PieceSetBuilder, PieceTexts};
+
+/// Trains a system of pieces.
+pub type PieceTrainer<'a> = crate::systems::SystemTrainer<'a, PieceConfig>;

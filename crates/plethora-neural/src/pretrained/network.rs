@@ -8,10 +8,9 @@ use super::adaptive::{Adaptive, AdaptiveConfig, AdaptiveSetup};
 use super::batch::{PieceBatch, PiecesOnDevice};
 use super::config::PieceConfig;
 use crate::Result;
-use crate::guard::guarded;
 use crate::head::{
     AllLabels, Clustered, ClusteredConfig, ClusteredSetup, Clusters, Exact, ExactConfig,
-    ExactSetup, HeadStep, LabelFacts, Phase, Ranked, VectorHead, VectorInput,
+    ExactSetup, HeadStep, LabelFacts, OutputKind, Phase, Ranked, VectorHead, VectorInput,
 };
 use crate::parameters::{DenseParametersBuilder, Parameters, RowTable};
 use crate::start::Start;
@@ -121,17 +120,16 @@ impl PieceNetwork {
     }
 
     /// The best labels of each document, through so many clusters where there are some.
-    pub(crate) fn rank(&self, batch: &PieceBatch, beam: usize, keep: usize) -> Result<Ranked> {
-        guarded(|| {
-            tch::no_grad(|| {
-                let pieces = batch.to_device(self.device);
-                let vector = self.vector(&pieces);
-                let input = VectorInput {
-                    parameters: &self.parameters,
-                    vector: &vector,
-                };
-                Ok(self.head.rank(&input, beam, keep))
-            })
+    pub(crate) fn rank(&self, batch: &PieceBatch, beam: usize, keep: usize) -> Ranked {
+        tch::no_grad(|| {
+            let pieces = batch.to_device(self.device);
+            let vector = self.vector(&pieces);
+            let input = VectorInput {
+                parameters: &self.parameters,
+                vector: &vector,
+                prior: None,
+            };
+            self.head.rank(&input, beam, keep)
         })
     }
 
@@ -150,6 +148,7 @@ impl PieceNetwork {
         let input = VectorInput {
             parameters: &self.parameters,
             vector,
+            prior: None,
         };
         let step = HeadStep {
             targets: &targets,
@@ -226,7 +225,7 @@ impl PieceSetup<'_> {
                 (Box::new(head), tables.collect())
             }
             HeadPlan::Flat => (
-                Box::new(AllLabels::over_vectors(width, labels, builder)),
+                Box::new(AllLabels::new(width, OutputKind::Sigmoid, labels, builder)),
                 Vec::new(),
             ),
         }
@@ -241,32 +240,30 @@ impl Network for PieceNetwork {
     }
 
     fn learn(&self, batch: &PieceBatch, step: &StepPart<'_>) -> Result<Learnt> {
-        guarded(|| {
-            let dense = &self.parameters.dense;
-            dense.refresh();
-            let pieces = batch.to_device(self.device);
-            let drops = step.epoch_progress < self.dropout_share;
-            if self.phase.get() == Phase::Rank {
-                // The encoder rests: its vectors are those of prediction.
-                let vector = tch::no_grad(|| self.vector(&pieces));
-                let vector = vector.dropout(self.dropout, drops);
-                let learnt = self.learn_labels(&vector, batch, step);
-                dense.collect();
-                return Ok(learnt);
-            }
-            let input = PieceInput {
-                is_training: true,
-                drops,
-                seed: step.seed,
-                ..at_rest(&pieces)
-            };
-            let trace = self.encoder.forward(dense, &input);
-            let vector = trace.vector.dropout(self.dropout, drops);
+        let dense = &self.parameters.dense;
+        dense.refresh();
+        let pieces = batch.to_device(self.device);
+        let drops = step.epoch_progress < self.dropout_share;
+        if self.phase.get() == Phase::Rank {
+            // The encoder rests: its vectors are those of prediction.
+            let vector = tch::no_grad(|| self.vector(&pieces));
+            let vector = vector.dropout(self.dropout, drops);
             let learnt = self.learn_labels(&vector, batch, step);
-            self.encoder.backward(dense, &input, trace);
             dense.collect();
-            Ok(learnt)
-        })
+            return Ok(learnt);
+        }
+        let input = PieceInput {
+            is_training: true,
+            drops,
+            seed: step.seed,
+            ..at_rest(&pieces)
+        };
+        let trace = self.encoder.forward(dense, &input);
+        let vector = trace.vector.dropout(self.dropout, drops);
+        let learnt = self.learn_labels(&vector, batch, step);
+        self.encoder.backward(dense, &input, trace);
+        dense.collect();
+        Ok(learnt)
     }
 }
 

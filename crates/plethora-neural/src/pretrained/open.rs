@@ -1,6 +1,6 @@
 //! The networks of a model folder.
 
-use plethora_core::artifact::{CONFIG_FILE, ModelReader};
+use plethora_core::artifact::ModelReader;
 
 use super::config::{PieceConfig, SettledForm};
 use super::model::PieceMember;
@@ -54,16 +54,8 @@ pub(super) fn open_members(
             start: Start::blank(),
             is_trained: false,
         })?;
-        let name = member_file_name(member);
-        let arrays = folder.map(&name)?;
-        network_file::load(network.parameters(), &arrays, &folder.path(&name)?)?;
+        network_file::load(network.parameters(), folder, &member_file_name(member))?;
         Ok(PieceMember { plan, network })
     };
     (0..config.num_members()).map(open_member).collect()
-}
-
-/// Number of trained values of a model, without opening a network.
-pub(super) fn num_parameters(folder: &ModelReader) -> plethora_core::Result<u64> {
-    let config: PieceConfig = folder.read_json(CONFIG_FILE)?;
-    network_file::num_values(folder, (0..config.num_members()).map(member_file_name))
 }

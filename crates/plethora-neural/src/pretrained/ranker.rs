@@ -70,7 +70,7 @@ unsafe impl ReadsBatches for Reading<'_> {
             .collect();
         let ranker = self.ranker;
         let batch = PieceBatch::new(&pieces, ranker.cut);
-        let ranked = ranker.network.rank(&batch, ranker.beam, ranker.keep)?;
+        let ranked = ranker.network.rank(&batch, ranker.beam, ranker.keep);
         Ok(to_rankings(&ranked))
     }
 }

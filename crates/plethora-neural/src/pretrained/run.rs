@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use plethora_core::artifact::WorkFolder;
-use plethora_core::{Progress, SeedStream};
-use plethora_system::Device;
+use plethora_core::SeedStream;
 
 use super::adaptive::{AdaptiveConfig, frequency_clusters};
 use super::batch::Cut;
@@ -14,85 +12,55 @@ use super::memory::PieceSizes;
 use super::model::{PieceMember, PieceModel};
 use super::network::{HeadPlan, PieceNetwork, PieceSetup};
 use super::reader::PieceReader;
-use super::training_set::PieceSet;
+use super::training_set::PieceTexts;
 use super::validator::PieceValidator;
-use crate::guard::guarded;
 use crate::head::{Clusters, LabelFacts, Negatives, Phase};
 use crate::precision::compute_kind;
 use crate::start::Start;
-use crate::systems::journal::Journal;
 use crate::systems::label_clusters::{counts, label_clusters};
-use crate::systems::validation_documents::{Split, ValidationDocuments};
-use crate::train::{TrainConfig, Trainer, Validator, memory};
+use crate::systems::{NetworkRun, NetworkStage, Trains};
+use crate::train::{TrainConfig, memory};
 use crate::transformer::Weights;
 use crate::{Result, open_device};
 
-/// What a system of pieces learns from, and how.
-#[derive(Clone, Copy)]
-pub struct PieceTrainer<'a> {
-    /// The training documents.
-    pub set: &'a PieceSet,
-    /// Documents to choose the best weights by; some are held back where absent.
-    pub valid: Option<&'a ValidationDocuments>,
-    /// The settings, the seed among them.
-    pub config: &'a PieceConfig,
-    /// The device that computes.
-    pub device: Device,
-}
-
-impl PieceTrainer<'_> {
-    /// Trains all networks; those that `work` has in full are taken from there, and the one that
-    /// it has in part is resumed.
-    pub fn run(&self, work: &WorkFolder, progress: &dyn Progress) -> Result<PieceModel> {
-        guarded(|| self.train(work, progress))
-    }
-
-    fn train(&self, work: &WorkFolder, progress: &dyn Progress) -> Result<PieceModel> {
-        self.config.validate()?;
-        let seed = SeedStream::new(self.config.seed);
-        let rows = &self.set.texts.rows;
-        let (split, held);
-        let valid = if let Some(valid) = self.valid {
-            split = Split::none_held(rows.num_rows());
-            valid
-        } else {
-            split = Split::hold_back(rows.num_rows(), &self.config.train, seed);
-            let labels = &self.set.labels_of_documents;
-            held = ValidationDocuments::held_back(&split.held, |one| rows.row(one), labels);
-            &held
-        };
-        let members = PieceRun {
-            config: self.config,
-            set: self.set,
-            device: self.device,
-            valid,
-            documents: &split.documents,
-            work,
-            progress,
-            journal: Journal::new(work.folder()),
-        }
-        .train(seed)?;
-        Ok(PieceModel::new(
-            self.config.clone(),
-            self.set.texts.reader.pieces.clone(),
-            self.set.texts.architecture.clone(),
-            members,
-            self.device,
-        ))
-    }
-}
-
 /// A run under way.
-struct PieceRun<'a> {
-    config: &'a PieceConfig,
-    set: &'a PieceSet,
-    device: Device,
-    valid: &'a ValidationDocuments,
-    /// Numbers of the documents that are trained on.
-    documents: &'a [u32],
-    work: &'a WorkFolder,
-    progress: &'a dyn Progress,
-    journal: Journal<'a>,
+type PieceRun<'a> = NetworkRun<'a, PieceConfig>;
+
+impl Trains for PieceConfig {
+    type Texts = PieceTexts;
+    type Model = PieceModel;
+
+    fn validate(&self) -> plethora_core::Result<()> {
+        Self::validate(self)
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    fn train(&self) -> &TrainConfig {
+        &self.train
+    }
+
+    fn train_mut(&mut self) -> &mut TrainConfig {
+        &mut self.train
+    }
+
+    fn train_networks(mut run: PieceRun<'_>, seed: SeedStream) -> Result<PieceModel> {
+        let members = (0..run.config.num_members())
+            .map(|member| run.train_member(member, seed.named("member").child(member as u64)))
+            .collect::<Result<_>>()?;
+        let texts = &run.set.texts;
+        Ok(PieceModel {
+            config: run.config.clone(),
+            reader: PieceReader {
+                pieces: texts.reader.pieces.clone(),
+                max_length: run.config.document.max_length,
+            },
+            architecture: texts.architecture.clone(),
+            members,
+        })
+    }
 }
 
 /// A part of training, with a name of its own.
@@ -104,12 +72,6 @@ struct Stage<'a> {
 }
 
 impl PieceRun<'_> {
-    fn train(&mut self, seed: SeedStream) -> Result<Vec<PieceMember>> {
-        (0..self.config.num_members())
-            .map(|member| self.train_member(member, seed.named("member").child(member as u64)))
-            .collect()
-    }
-
     fn train_member(&mut self, member: usize, seed: SeedStream) -> Result<PieceMember> {
         let plan = self.plan(seed)?;
         let mut network = self.network(&plan, member, seed)?;
@@ -239,37 +201,22 @@ impl PieceRun<'_> {
             labels: &self.set.labels_of_documents,
             device: network.device(),
         };
-        let mut piece_validator = PieceValidator {
+        let validator = PieceValidator {
             sequences: &self.valid.sequences,
             labels: &self.valid.labels,
             num_labels: self.set.space.len(),
-            cut: cut(self.config, &self.set.texts.reader, network.device()),
+            cut: batches.cut,
             beam: self.config.clusters.predict_beam(),
         };
         // Before labels have been learnt there is nothing to choose by.
-        let validator: Option<&mut dyn Validator<PieceNetwork>> =
-            if self.valid.is_empty() || stage.phase == Phase::Recall {
-                None
-            } else {
-                Some(&mut piece_validator)
-            };
-        let prefix = if stage.name == "member-0" {
-            String::new()
-        } else {
-            format!("{}/", stage.name)
-        };
-        self.journal.begin(prefix);
-        let outcome = Trainer {
-            config: &stage.train,
-            seed: stage.seed,
-            work: self.work,
+        let validator = (stage.phase != Phase::Recall).then_some(validator);
+        let training = NetworkStage {
             name: stage.name,
-            progress: self.progress,
-            journal: &mut self.journal,
-        }
-        .run(network, &batches, validator)?;
-        self.journal.end(outcome.steps, outcome.epochs);
-        Ok(())
+            is_only: stage.name == "member-0",
+            train: &stage.train,
+            seed: stage.seed,
+        };
+        self.train_network(&training, network, &batches, validator)
     }
 }
 

@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use plethora_core::IndexRows;
+
 use super::config::OpenPieceConfig;
 use super::encoder_files::EncoderFiles;
 use super::pieces::{PieceCorpusBuilder, PieceRows};
 use super::reader::PieceReader;
 use crate::Result;
-use crate::systems::fingerprint::Fingerprint;
-use crate::systems::{ReadsTexts, TextSet, TextSetBuilder, ValidationDocuments};
+use crate::systems::{NamesFiles, ReadsTexts, TextSet, TextSetBuilder, Texts};
 use crate::transformer::Architecture;
 
 /// What a system of pieces is trained on.
@@ -68,23 +69,28 @@ impl ReadsTexts for CutsTexts {
     }
 }
 
-impl PieceSet {
-    /// Says which data, settings and seed a run has, so that only an equal one resumes it. `config` is
-    /// what was asked for, with nothing chosen yet.
-    pub fn fingerprint(
-        &self,
-        config: &OpenPieceConfig,
-        valid: Option<&ValidationDocuments>,
-    ) -> plethora_core::Result<String> {
-        let mut fingerprint = Fingerprint::new(config, self.space.labels())?;
-        let rows = &self.texts.rows;
-        fingerprint.add_rows((0..rows.num_rows()).map(|document| rows.row(document)));
-        fingerprint.add_rows(self.labels_of_documents.rows());
-        if let Some(valid) = valid {
-            fingerprint.add_validation(valid);
-        }
-        fingerprint.add_files(&weight_files(Path::new(&config.encoder.folder)))?;
-        Ok(fingerprint.finish())
+impl Texts for PieceTexts {
+    fn known(&self) -> (&'static str, u64) {
+        ("pieces", self.reader.pieces.vocab_size() as u64)
+    }
+
+    fn summary(&self) -> String {
+        let length = self.rows.num_items() as f64 / self.rows.num_rows().max(1) as f64;
+        format!("{length:.0} pieces per document")
+    }
+
+    fn sequence(&self, document: usize) -> &[u32] {
+        self.rows.row(document)
+    }
+
+    fn sequences_of(&self, texts: &[String]) -> IndexRows {
+        self.reader.sequences(texts)
+    }
+}
+
+impl NamesFiles for OpenPieceConfig {
+    fn files(&self) -> Vec<PathBuf> {
+        weight_files(Path::new(&self.encoder.folder))
     }
 }
 

@@ -6,7 +6,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use plethora_core::corpus::Label;
-use plethora_core::{Error, Result, SparseRow};
+use plethora_core::{Error, Result, SparseRow, SparseVector};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -52,6 +52,7 @@ impl Fingerprint {
     pub(crate) fn add_validation(&mut self, valid: &ValidationDocuments) {
         self.add_rows(valid.sequences.rows());
         self.add_rows(valid.labels.rows());
+        self.add_features(valid.features.iter().map(SparseVector::as_row));
     }
 
     /// Adds what files hold: vectors or weights under the same name may be others.

@@ -3,9 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use plethora_core::Error;
-use plethora_core::artifact::{
-    ArrayFileWriter, CONFIG_FILE, Dtype, MappedArrays, ModelReader, ModelWriter,
-};
+use plethora_core::artifact::{ArrayFileWriter, CONFIG_FILE, Dtype, ModelReader, ModelWriter};
 use tch::{Kind, Tensor};
 
 use crate::Result;
@@ -29,8 +27,9 @@ pub(crate) fn save(parameters: &Parameters, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Fills parameters with what a file has.
-pub(crate) fn load(parameters: &Parameters, arrays: &MappedArrays, path: &Path) -> Result<()> {
+/// Fills parameters with what a file of a model folder has.
+pub(crate) fn load(parameters: &Parameters, folder: &ModelReader, name: &str) -> Result<()> {
+    let (arrays, path) = (folder.map(name)?, folder.path(name)?);
     for (name, tensor) in named(parameters) {
         let values: &[f32] = arrays.array(&name)?;
         if values.len() != tensor.numel() {
@@ -39,7 +38,7 @@ pub(crate) fn load(parameters: &Parameters, arrays: &MappedArrays, path: &Path) 
                 values.len(),
                 tensor.numel()
             );
-            return Err(Error::model(path, message).into());
+            return Err(Error::model(&path, message).into());
         }
         let loaded = Tensor::from_slice(values).view(tensor.size().as_slice());
         tch::no_grad(|| tensor.shallow_clone().copy_(&loaded));

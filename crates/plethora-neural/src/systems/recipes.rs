@@ -11,17 +11,33 @@ macro_rules! recipe {
     };
 }
 
-/// A preset of a system.
-macro_rules! preset {
-    ($system:literal, $name:literal) => {
-        plethora_system::Preset {
+/// A system with the files of its recipe, presets and ranges, which are named after it.
+macro_rules! system {
+    (
+        name: $name:literal,
+        about: $about:literal,
+        presets: [$($preset:literal),*],
+        options: $options:expr,
+        example: $example:literal,
+        $(auto: $auto:expr,)?
+    ) => {
+        plethora_system::SystemSpec {
             name: $name,
-            text: $crate::systems::recipes::recipe!("presets/", $system, "-", $name),
+            about: $about,
+            recipe: $crate::systems::recipes::recipe!($name),
+            presets: &[$(plethora_system::Preset {
+                name: $preset,
+                text: $crate::systems::recipes::recipe!("presets/", $name, "-", $preset),
+            }),*],
+            ranges: $crate::systems::recipes::recipe!("ranges/", $name),
+            options: $options,
+            example: $example,
+            auto: &[$($auto)?],
         }
     };
 }
 
-pub(crate) use {preset, recipe};
+pub(crate) use {recipe, system};
 
 /// The seed of all random choices.
 pub(crate) const SEED: (&str, &str) = ("seed", "seed");

@@ -1,10 +1,15 @@
 //! From a stream of documents to label rows, the label space and what a family makes of texts, in one
 //! pass.
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use plethora_core::corpus::{Content, Document, Label, LabelSpace, LabelSpaceBuilder};
-use plethora_core::{Error, IndexRows, Result};
+use plethora_core::{Error, IndexRows, Result, SparseMatrix};
+use serde::Serialize;
+
+use super::fingerprint::Fingerprint;
+use super::validation_documents::ValidationDocuments;
 
 /// Documents whose texts are tokenised together.
 const DOCUMENTS_PER_BATCH: usize = 4096;
@@ -27,7 +32,7 @@ pub struct TextSet<T> {
 /// How a family reads the texts of its training documents.
 pub trait ReadsTexts {
     /// What becomes of them.
-    type Read;
+    type Read: Texts;
 
     /// Learns of a document before its text is read.
     fn note(&mut self, _id: &str, _text: &str) {}
@@ -37,6 +42,80 @@ pub trait ReadsTexts {
 
     /// All texts were read.
     fn finish(self) -> Result<Self::Read>;
+}
+
+/// Training texts as a family reads them.
+pub trait Texts {
+    /// What they are sequences of, and how many such are known.
+    fn known(&self) -> (&'static str, u64);
+
+    /// What was read, for people.
+    fn summary(&self) -> String {
+        let (reads, number) = self.known();
+        format!("{number} {reads}")
+    }
+
+    /// A document as a sequence.
+    fn sequence(&self, document: usize) -> &[u32];
+
+    /// Other texts as sequences.
+    fn sequences_of(&self, texts: &[String]) -> IndexRows;
+
+    /// A row per document by which they are compared, where they are.
+    fn features(&self) -> Option<&SparseMatrix> {
+        None
+    }
+
+    /// Such rows of other texts.
+    fn features_of(&self, _texts: &[String]) -> Option<SparseMatrix> {
+        None
+    }
+}
+
+/// Settings that name files with vectors or weights to start from.
+pub trait NamesFiles: Serialize {
+    /// The files.
+    fn files(&self) -> Vec<PathBuf>;
+}
+
+impl<T: Texts> TextSet<T> {
+    /// Says which data, settings and seed a run has, so that only an equal one resumes it. Choices that
+    /// are left in `config` may be made anew.
+    pub fn fingerprint(
+        &self,
+        config: &impl NamesFiles,
+        valid: Option<&ValidationDocuments>,
+    ) -> Result<String> {
+        let mut fingerprint = Fingerprint::new(config, self.space.labels())?;
+        let documents = 0..self.labels_of_documents.num_rows();
+        fingerprint.add_rows(documents.map(|document| self.texts.sequence(document)));
+        fingerprint.add_rows(self.labels_of_documents.rows());
+        // Features tell of a text what lies behind the words that are read.
+        if let Some(features) = self.texts.features() {
+            fingerprint.add_features(features.rows());
+        }
+        if let Some(valid) = valid {
+            fingerprint.add_validation(valid);
+        }
+        fingerprint.add_files(&config.files())?;
+        Ok(fingerprint.finish())
+    }
+
+    /// Some of the documents, to choose weights by.
+    pub(crate) fn held_back(&self, held: &[u32]) -> ValidationDocuments {
+        let mut valid = ValidationDocuments::default();
+        for &document in held {
+            let document = document as usize;
+            let copy = |row: &[u32]| row.to_vec();
+            valid.sequences.push(copy(self.texts.sequence(document)));
+            let labels = self.labels_of_documents.row(document);
+            valid.labels.push(copy(labels));
+            let features = self.texts.features();
+            let features = features.map(|features| features.row(document).into());
+            valid.features.extend(features);
+        }
+        valid
+    }
 }
 
 /// Takes documents one by one; texts are tokenised in batches and then forgotten.

@@ -1,7 +1,7 @@
 //! Documents by which training chooses the best weights and knows when to stop.
 
 use plethora_core::corpus::{Content, Document, LabelSpace};
-use plethora_core::{IndexRows, Result, SeedStream};
+use plethora_core::{IndexRows, Result, SeedStream, SparseVector};
 use rand::seq::SliceRandom;
 use rustc_hash::FxHashMap;
 
@@ -21,6 +21,8 @@ pub struct ValidationDocuments {
     /// True labels; numbers from the model's number of labels on are labels that training never
     /// saw.
     pub(crate) labels: IndexRows,
+    /// Rows by which they are compared with training documents, where they are.
+    pub(crate) features: Vec<SparseVector>,
     unseen: FxHashMap<String, u32>,
     waiting_texts: Vec<String>,
 }
@@ -87,25 +89,16 @@ impl ValidationDocuments {
         self.waiting_texts.clear();
     }
 
+    /// The same with rows by which the documents are compared with training documents.
+    #[must_use]
+    pub(crate) fn with_features(mut self, features: Vec<SparseVector>) -> Self {
+        self.features = features;
+        self
+    }
+
     /// True without documents.
     pub fn is_empty(&self) -> bool {
         self.sequences.num_rows() == 0
-    }
-
-    /// The documents of a training set that are held back.
-    pub(crate) fn held_back<'a>(
-        held: &[u32],
-        sequence: impl Fn(usize) -> &'a [u32],
-        labels: &IndexRows,
-    ) -> Self {
-        let mut validation = Self::default();
-        for &document in held {
-            let document = document as usize;
-            let copy = |row: &[u32]| row.to_vec();
-            validation.sequences.push(copy(sequence(document)));
-            validation.labels.push(copy(labels.row(document)));
-        }
-        validation
     }
 }
 

@@ -3,12 +3,11 @@
 use std::fs::File;
 use std::path::PathBuf;
 
+use plethora_core::checks::{check, within};
 use plethora_core::text::SkipGramConfig;
 use plethora_core::{Error, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use crate::checks::check;
 
 /// The vectors that words start with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -41,11 +40,7 @@ pub enum VectorStart {
 
 impl VectorsConfig {
     pub(crate) fn validate(&self) -> Result<()> {
-        check(
-            (1..=4096).contains(&self.width),
-            "vectors.width",
-            "must be from 1 to 4096",
-        )?;
+        within("vectors.width", self.width, 1..=4096)?;
         check(
             self.start != VectorStart::SkipGram || self.skip_gram.width == self.width,
             "vectors.skip_gram.width",

@@ -1,11 +1,11 @@
 //! Settings of training.
 
 use plethora_core::Result;
+use plethora_core::checks::{above_zero, at_least, number_from, share, share_below_one, within};
 use plethora_system::Precision;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::checks::check;
 use crate::setting::Setting;
 
 /// How weights are found. A system whose recipe leaves numbers to the data and the machine has
@@ -147,22 +147,9 @@ where
 {
     /// Refuses settings that cannot work, naming the key.
     pub fn validate(&self) -> Result<()> {
-        let share = |value: f64| (0.0..=1.0).contains(&value);
-        check(
-            self.epochs.holds(|epochs| (1..=1_000_000).contains(epochs)),
-            "epochs",
-            "must be from 1 to 1000000",
-        )?;
-        check(
-            self.batch_size.holds(|size| (1..=65_536).contains(size)),
-            "batch_size",
-            "must be from 1 to 65536",
-        )?;
-        check(
-            (1..=65_536).contains(&self.accumulate),
-            "accumulate",
-            "must be from 1 to 65536",
-        )?;
+        within("epochs", self.epochs.value().copied(), 1..=1_000_000)?;
+        within("batch_size", self.batch_size.value().copied(), 1..=65_536)?;
+        within("accumulate", self.accumulate, 1..=65_536)?;
         for (value, key) in [
             (self.learning_rate.value(), "learning_rate"),
             (self.label_rate.value(), "label_rate"),
@@ -171,36 +158,19 @@ where
             (Some(&self.clip_norm), "clip_norm"),
             (Some(&self.validate_every), "validate_every"),
         ] {
-            let is_valid = value.is_none_or(|&value| value > 0.0 && value.is_finite());
-            check(is_valid, key, "must be a number above 0")?;
+            above_zero(key, value.copied())?;
         }
-        check(
-            self.weight_decay >= 0.0 && self.weight_decay.is_finite(),
-            "weight_decay",
-            "must be a number from 0",
-        )?;
+        number_from("weight_decay", self.weight_decay, 0.0)?;
         for (value, key) in [
             (self.warm_up, "warm_up"),
             (self.averaging_start, "averaging_start"),
             (self.averaging_decay, "averaging_decay"),
         ] {
-            check(share(value), key, "must be a number from 0 to 1")?;
+            share(key, value)?;
         }
-        check(
-            self.averaging_every >= 1,
-            "averaging_every",
-            "must be at least 1",
-        )?;
-        check(
-            (0.0..1.0).contains(&self.valid_share),
-            "valid_share",
-            "must be a number from 0 to below 1",
-        )?;
-        check(
-            self.checkpoint_minutes >= 0.0 && self.checkpoint_minutes.is_finite(),
-            "checkpoint_minutes",
-            "must be a number from 0",
-        )
+        at_least("averaging_every", self.averaging_every, 1)?;
+        share_below_one("valid_share", self.valid_share)?;
+        number_from("checkpoint_minutes", self.checkpoint_minutes, 0.0)
     }
 }
 

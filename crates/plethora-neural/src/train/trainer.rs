@@ -15,7 +15,6 @@ use super::run::TrainingRun;
 use super::state::TrainingState;
 use super::validation::Validator;
 use crate::Result;
-use crate::guard::guarded;
 
 /// Trains a network, knowing nothing of what it computes.
 pub struct Trainer<'a> {
@@ -48,15 +47,6 @@ impl Trainer<'_> {
     /// another network; [`Error::Data`](CoreError::Data) without documents; and those of the
     /// network, the validator and the journal.
     pub fn run<N: Network, B: BatchMaker<Batch = N::Batch>>(
-        self,
-        network: &N,
-        batches: &B,
-        validator: Option<&mut dyn Validator<N>>,
-    ) -> Result<TrainingOutcome> {
-        guarded(|| self.train(network, batches, validator))
-    }
-
-    fn train<N: Network, B: BatchMaker<Batch = N::Batch>>(
         self,
         network: &N,
         batches: &B,

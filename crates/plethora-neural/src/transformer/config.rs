@@ -1,5 +1,6 @@
 //! Settings of a transformer in a system.
 
+use plethora_core::checks::{at_least, share_below_one};
 use plethora_core::{Error, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,18 +41,9 @@ pub enum Pooling {
 impl TransformerConfig {
     /// Refuses settings that cannot work, naming the key.
     pub fn validate(&self) -> Result<()> {
-        if self.layers == 0 {
-            return Err(Error::config("layers", "must be at least 1"));
-        }
-        for (key, share) in [
-            ("dropout", self.dropout),
-            ("attention_dropout", self.attention_dropout),
-        ] {
-            if !(0.0..1.0).contains(&share) {
-                return Err(Error::config(key, "must be a number from 0 to below 1"));
-            }
-        }
-        Ok(())
+        at_least("layers", self.layers, 1)?;
+        share_below_one("dropout", self.dropout)?;
+        share_below_one("attention_dropout", self.attention_dropout)
     }
 
     /// Refuses to read more layers than there are.
@@ -93,7 +85,10 @@ mod tests {
             change(&mut changed);
             changed.validate().unwrap_err().to_string()
         };
-        assert_eq!(refused(&|c| c.layers = 0), "layers: must be at least 1");
+        assert_eq!(
+            refused(&|c| c.layers = 0),
+            "layers: must be at least 1, found 0"
+        );
         assert!(refused(&|c| c.dropout = 1.0).starts_with("dropout: "));
         assert!(refused(&|c| c.attention_dropout = f64::NAN).starts_with("attention_dropout: "));
         let json = serde_json::to_string(&config).unwrap();

@@ -1,16 +1,17 @@
 //! Settings of TReaderXML.
 
+use std::path::PathBuf;
+
 use plethora_core::Result;
+use plethora_core::checks::{above_zero, at_least, check, number_from, share_below_one, within};
 use plethora_core::text::{TfIdfConfig, WordsConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::family::SYSTEMS;
-use crate::checks::{check, check_share};
-use crate::head::Activation;
-use crate::systems::VectorsConfig;
+use crate::head::{Activation, OutputKind};
 use crate::systems::recipes::recipe_of;
-use crate::systems::run_settings::share_of_epochs;
+use crate::systems::{NamesFiles, VectorsConfig};
 use crate::train::TrainConfig;
 
 /// More neighbours or labels would be a typing error.
@@ -239,28 +240,10 @@ pub enum TReaderForm {
     Exact,
 }
 
-/// How scores become probabilities.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum OutputKind {
-    /// Each label for itself.
-    Sigmoid,
-    /// A softmax over all labels, whose outcome goes through a sigmoid in the loss, as the paper has it.
-    Softmax,
-}
-
 impl TReaderConfig {
     /// The settings of the recipe.
     pub fn of_system(system: &str) -> Result<Self> {
         recipe_of(&SYSTEMS, system)
-    }
-
-    /// The same settings with this share of the epochs, and at least one.
-    #[must_use]
-    pub fn with_epoch_share(&self, share: f64) -> Self {
-        let mut config = self.clone();
-        config.train.epochs = share_of_epochs(self.train.epochs, share);
-        config
     }
 
     /// Refuses settings that cannot work, naming the key.
@@ -275,34 +258,24 @@ impl TReaderConfig {
     }
 }
 
+impl NamesFiles for TReaderConfig {
+    fn files(&self) -> Vec<PathBuf> {
+        self.vectors.files()
+    }
+}
+
 impl NeighboursConfig {
     fn validate(&self) -> Result<()> {
-        check(
-            (1..=MAX_COUNT).contains(&self.limit),
-            "neighbours.limit",
-            "must be from 1 to 10000",
-        )?;
-        check(
-            self.power >= 0.0 && self.power.is_finite(),
-            "neighbours.power",
-            "must be a number from 0",
-        )?;
+        within("neighbours.limit", self.limit, 1..=MAX_COUNT)?;
+        number_from("neighbours.power", self.power, 0.0)?;
         (self.text.validate()).map_err(|error| error.within("neighbours"))
     }
 }
 
 impl TeacherConfig {
     fn validate(&self) -> Result<()> {
-        check(
-            (1..=MAX_COUNT).contains(&self.max_labels),
-            "teacher.max_labels",
-            "must be from 1 to 10000",
-        )?;
-        check(
-            (1..=64).contains(&self.label_words),
-            "teacher.label_words",
-            "must be from 1 to 64",
-        )?;
+        within("teacher.max_labels", self.max_labels, 1..=MAX_COUNT)?;
+        within("teacher.label_words", self.label_words, 1..=64)?;
         check(
             !self.used || self.read || self.mixed,
             "teacher.used",
@@ -333,7 +306,7 @@ impl TeacherConfig {
 
 impl ReadingConfig {
     fn validate(&self, width: usize) -> Result<()> {
-        check(self.heads >= 1, "reading.heads", "must be at least 1")?;
+        at_least("reading.heads", self.heads, 1)?;
         check(
             width.is_multiple_of(self.heads),
             "reading.heads",
@@ -344,31 +317,23 @@ impl ReadingConfig {
             "reading.second",
             "must be none where reading.first is",
         )?;
-        check_share(self.word_dropout, "reading.word_dropout")?;
-        check_share(self.dropout, "reading.dropout")
+        share_below_one("reading.word_dropout", self.word_dropout)?;
+        share_below_one("reading.dropout", self.dropout)
     }
 }
 
 impl TReaderHeadConfig {
     fn validate(&self) -> Result<()> {
-        check(
-            (1..=65_536).contains(&self.bottleneck),
-            "head.bottleneck",
-            "must be from 1 to 65536",
-        )?;
-        check_share(self.dropout, "head.dropout")?;
+        within("head.bottleneck", self.bottleneck, 1..=65_536)?;
+        share_below_one("head.dropout", self.dropout)?;
         check(
             self.output == OutputKind::Sigmoid || self.form == TReaderForm::Flat,
             "head.output",
             "must be sigmoid with the exact form: a softmax needs all labels at once",
         )?;
-        check(
-            self.label_learning_rate > 0.0 && self.label_learning_rate.is_finite(),
-            "head.label_learning_rate",
-            "must be a number above 0",
-        )?;
-        check_share(self.label_momentum, "head.label_momentum")?;
-        check_share(self.label_weight_decay, "head.label_weight_decay")
+        above_zero("head.label_learning_rate", self.label_learning_rate)?;
+        share_below_one("head.label_momentum", self.label_momentum)?;
+        share_below_one("head.label_weight_decay", self.label_weight_decay)
     }
 }
 

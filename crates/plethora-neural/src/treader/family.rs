@@ -1,76 +1,69 @@
 //! The system TReaderXML.
 
 use plethora_core::Result;
-use plethora_core::artifact::{CONFIG_FILE, ModelReader};
-use plethora_system::settings::{Settings, schema_of};
-use plethora_system::{Device, Family, OpenParts, Ranker, SystemSpec, Trainable};
-use schemars::Schema;
+use plethora_core::artifact::{ModelReader, WorkFolder};
+use plethora_system::{Estimate, RunContext, SystemSpec, TrainingSize};
 
 use super::config::TReaderConfig;
-use super::model::{NETWORK_FILE, TReaderModel};
-use crate::systems::network_file::num_values;
-use crate::systems::recipes::{preset, recipe};
-use crate::systems::{DTYPE, SEED, VECTORS};
+use super::estimate::estimate;
+use super::model::NETWORK_FILE;
+use super::training_set::{TReaderReader, TReaderSet};
+use crate::systems::recipes::system;
+use crate::systems::{DTYPE, NeuralFamily, NeuralSettings, SEED, VECTORS};
 
 /// The family of TReaderXML, which knows the labels of training documents like a text beside its words.
-#[derive(Debug)]
-pub struct TReader;
+pub static TREADER: NeuralFamily<TReaderConfig> = NeuralFamily::new();
 
-pub(super) static SYSTEMS: [SystemSpec; 1] = [SystemSpec {
+pub(super) static SYSTEMS: [SystemSpec; 1] = [system! {
     name: "treaderxml",
     about: "TReaderXML: the words of a text beside the labels that training documents like it have",
-    recipe: recipe!("treaderxml"),
-    presets: &[
-        preset!("treaderxml", "ablation-0"),
-        preset!("treaderxml", "ablation-1"),
-        preset!("treaderxml", "ablation-2"),
-        preset!("treaderxml", "ablation-3"),
-        preset!("treaderxml", "ablation-4"),
-        preset!("treaderxml", "ablation-5"),
-        preset!("treaderxml", "ablation-6"),
-        preset!("treaderxml", "no-teacher"),
-        preset!("treaderxml", "paper"),
-        preset!("treaderxml", "reading"),
+    presets: [
+        "ablation-0", "ablation-1", "ablation-2", "ablation-3", "ablation-4", "ablation-5",
+        "ablation-6", "no-teacher", "paper", "reading"
     ],
-    ranges: recipe!("ranges/treaderxml"),
-    auto: &[],
     options: &[SEED, VECTORS, DTYPE],
     example: "",
 }];
 
-impl Family for TReader {
-    fn systems(&self) -> &'static [SystemSpec] {
+impl NeuralSettings for TReaderConfig {
+    type Reader = TReaderReader;
+    type Settled = Self;
+
+    fn systems() -> &'static [SystemSpec] {
         &SYSTEMS
     }
 
-    fn schema(&self) -> Schema {
-        schema_of::<TReaderConfig>()
+    fn validate(&self) -> Result<()> {
+        Self::validate(self)
     }
 
-    fn config(&self, settings: &Settings) -> Result<Box<dyn Trainable>> {
-        let config: TReaderConfig = settings.read_as()?;
-        config.validate()?;
-        Ok(Box::new(config))
+    fn system(&self) -> &str {
+        &self.system
     }
 
-    fn open(&self, folder: &ModelReader, parts: &OpenParts<'_>) -> Result<Box<dyn Ranker>> {
-        let config: TReaderConfig = folder.read_json(CONFIG_FILE)?;
-        let num_labels = parts.labels.len();
-        let model = TReaderModel::open(folder, config, num_labels, parts.compute)?;
-        Ok(Box::new(model))
+    fn epochs(&self) -> Option<usize> {
+        Some(self.train.epochs)
     }
 
-    fn computes_on(&self, _device: Device) -> bool {
-        true
+    fn check_files(&self) -> Result<()> {
+        self.vectors.check_file()
     }
 
-    fn open_device(&self, device: Device) -> Result<()> {
-        crate::open_device(device)?;
-        Ok(())
+    fn estimate(&self, size: &TrainingSize) -> Estimate {
+        estimate(self, size)
     }
 
-    fn num_parameters(&self, folder: &ModelReader) -> Result<Option<u64>> {
-        num_values(folder, [NETWORK_FILE.to_owned()]).map(Some)
+    fn reader(&self, _run: &RunContext<'_>) -> Result<TReaderReader> {
+        TReaderReader::new(self)
+    }
+
+    /// Nothing is left to choose.
+    fn settle(&self, _: &TReaderSet, _: &RunContext<'_>, _: &WorkFolder) -> Result<Self> {
+        Ok(self.clone())
+    }
+
+    fn network_files(_folder: &ModelReader) -> Result<Vec<String>> {
+        Ok(vec![NETWORK_FILE.to_owned()])
     }
 }
 
@@ -81,6 +74,6 @@ mod tests {
 
     #[test]
     fn every_recipe_and_preset_is_valid() {
-        check_systems(&TReader);
+        check_systems(&TREADER);
     }
 }

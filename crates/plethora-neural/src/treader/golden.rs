@@ -12,7 +12,7 @@ use super::config::*;
 use super::network::{TReaderNetwork, TReaderSetup};
 use super::teacher::Teacher;
 use super::teacher_rows::TeacherRow;
-use crate::head::{Activation, LabelFacts};
+use crate::head::{Activation, LabelFacts, OutputKind};
 use crate::parameters::TableRows;
 use crate::start::Start;
 use crate::train::{MomentumStep, Network as _, Precision, StepPart};
@@ -291,7 +291,7 @@ fn the_exact_form_ranks_as_the_flat_one() {
             continue;
         }
         let batch = batch(&golden, case, &[0, 1, 2]);
-        let rank = |form, chunk| network(&golden, case, form, chunk).rank(&batch, 4).unwrap();
+        let rank = |form, chunk| network(&golden, case, form, chunk).rank(&batch, 4);
         let flat = rank(TReaderForm::Flat, 0);
         let exact = rank(TReaderForm::Exact, 2);
         assert_eq!(flat.labels, exact.labels, "{name}");
@@ -308,7 +308,7 @@ fn a_softmax_ranks_by_its_probabilities() {
     let golden = golden();
     let case = &golden.cases["paper"];
     let network = network(&golden, case, TReaderForm::Flat, 0);
-    let ranked = network.rank(&batch(&golden, case, &[0, 1, 2]), 7).unwrap();
+    let ranked = network.rank(&batch(&golden, case, &[0, 1, 2]), 7);
     let sums = ranked
         .log_scores
         .exp()

@@ -4,9 +4,8 @@
 //!
 //! `neighbour_index.rs` finds the documents, `retriever.rs` knows their labels, `teacher_rows.rs` says which of
 //! them a document reads, `batch.rs` is what the network takes, `reading.rs` and `attention.rs` are its parts,
-//! `network.rs` puts them together, `mixture.rs` adds the votes. `trainer.rs` and `run.rs` train it.
+//! `network.rs` puts them together, `mixture.rs` adds the votes. `run.rs` trains it.
 
-mod asking;
 mod attention;
 mod batch;
 mod batches;
@@ -31,20 +30,18 @@ mod sides;
 mod teacher;
 mod teacher_rows;
 mod tokens;
-mod trainable;
-mod trainer;
 mod training_set;
 mod validator;
 mod votes;
 
+pub use crate::head::OutputKind;
 pub use config::{
-    Interaction, Look, MaskSide, NeighbourVectors, NeighboursConfig, OutputKind, PoolingKind,
-    ReadingConfig, Residual, TReaderConfig, TReaderForm, TReaderHeadConfig, TeacherConfig,
-    TeacherTokens,
+    Interaction, Look, MaskSide, NeighbourVectors, NeighboursConfig, PoolingKind, ReadingConfig,
+    Residual, TReaderConfig, TReaderForm, TReaderHeadConfig, TeacherConfig, TeacherTokens,
 };
-pub use family::TReader;
+pub use family::TREADER;
 pub use model::TReaderModel;
-pub use trainer::TReaderTrainer;
-pub use training_set::{
-    TReaderReader, TReaderSet, TReaderSetBuilder, TReaderTexts, TReaderValidation,
-};
+pub use training_set::{TReaderReader, TReaderSet, TReaderSetBuilder, TReaderTexts};
+
+/// Trains TReaderXML.
+pub type TReaderTrainer<'a> = crate::systems::SystemTrainer<'a, TReaderConfig>;

@@ -1,13 +1,10 @@
 //! TReaderXML, trained: from texts to their best labels, and to the documents that voted for one.
 
-use plethora_core::artifact::{CONFIG_FILE, ModelReader, ModelWriter, WorkFolder};
-use plethora_core::corpus::Document;
+use plethora_core::artifact::{ModelReader, ModelWriter, WorkFolder};
 use plethora_core::text::{TfIdf, Words};
-use plethora_core::training_log::TrainingLog;
 use plethora_core::{Error as CoreError, IndexRows, LabelId, ScoredLabel};
 use plethora_system::{
-    Compute, ExplainingNeighbour, Explanation, FeatureContribution, Method, RankOptions, Ranker,
-    Rankings, spans_of, terms_of,
+    ExplainingNeighbour, Explanation, FeatureContribution, Method, RankOptions, spans_of, terms_of,
 };
 use tch::{Kind, Tensor};
 
@@ -18,12 +15,11 @@ use super::network::{TReaderNetwork, TReaderSetup};
 use super::ranker::TReaderRanker;
 use super::retriever::{Known, NeighbourVotes, Retriever};
 use crate::Result;
-use crate::device::open_device;
-use crate::guard::guarded;
+use crate::parameters::Parameters;
 use crate::start::Start;
+use crate::systems::NeuralModel;
 use crate::systems::label_clusters::blank;
 use crate::systems::network_file::{self, folder_of};
-use crate::systems::reading::text_of;
 use crate::train::Network as _;
 
 /// Name of the weights in a model folder.
@@ -40,57 +36,6 @@ pub struct TReaderModel {
 }
 
 impl TReaderModel {
-    /// Opens the network of a model folder; on which device and with which numbers it was trained does
-    /// not matter.
-    pub fn open(
-        folder: &ModelReader,
-        mut config: TReaderConfig,
-        num_labels: usize,
-        compute: impl Into<Compute>,
-    ) -> Result<Self> {
-        let compute = compute.into();
-        config.validate()?;
-        let device = open_device(compute.device)?;
-        config.train.precision = compute.precision;
-        guarded(|| {
-            let words = Words::load_from(folder.folder())?;
-            let retriever = if config.teacher.used {
-                Some(open_retriever(folder, &config, &words, num_labels)?)
-            } else {
-                None
-            };
-            let shape = [words.num_rows() as i64, config.vectors.width as i64];
-            let known = retriever.as_ref();
-            let mut network = TReaderNetwork::new(&TReaderSetup {
-                config: &config,
-                word_vectors: &Tensor::zeros(shape, (Kind::Float, tch::Device::Cpu)),
-                labels: blank(&vec![0; num_labels]),
-                num_known: known.map_or(0, |retriever| retriever.teacher().num_known()),
-                device,
-                start: Start::blank(),
-            });
-            let arrays = folder.map(NETWORK_FILE)?;
-            network_file::load(network.parameters(), &arrays, &folder.path(NETWORK_FILE)?)?;
-            network.end_training();
-            Ok(Self {
-                config,
-                words,
-                network,
-                retriever,
-            })
-        })
-    }
-
-    /// The best labels of each text, best first.
-    pub fn rank(
-        &self,
-        texts: &[impl AsRef<str> + Sync],
-        keep: usize,
-    ) -> Result<Vec<Vec<ScoredLabel>>> {
-        let sequences = self.words.sequences(texts);
-        guarded(|| self.rank_sequences(texts, &sequences, keep))
-    }
-
     fn rank_sequences(
         &self,
         texts: &[impl AsRef<str> + Sync],
@@ -115,17 +60,6 @@ impl TReaderModel {
             mixture.ranked(ToMix { ranking, row }, retriever.teacher(), keep)
         });
         Ok(mixed.collect())
-    }
-
-    /// Number of trained values.
-    pub fn num_parameters(&self) -> u64 {
-        network_file::num_parameters(self.network.parameters())
-    }
-
-    /// Number of training documents among which neighbours are looked for.
-    pub fn num_known_documents(&self) -> usize {
-        let retriever = self.retriever.as_ref();
-        retriever.map_or(0, Retriever::num_documents)
     }
 
     /// The score that ranking gives to a label of a text, and the one that the network gives to it
@@ -182,30 +116,67 @@ fn open_retriever(
     Ok(Retriever::new(index, known, path_of)?)
 }
 
-impl Ranker for TReaderModel {
-    fn rank(
+impl NeuralModel for TReaderModel {
+    type Config = TReaderConfig;
+
+    fn config(&self) -> &TReaderConfig {
+        &self.config
+    }
+
+    fn networks(&self) -> Vec<(String, &Parameters)> {
+        vec![(NETWORK_FILE.to_owned(), self.network.parameters())]
+    }
+
+    fn open_networks(
+        folder: &ModelReader,
+        config: TReaderConfig,
+        num_labels: usize,
+        device: tch::Device,
+    ) -> Result<Self> {
+        let words = Words::load_from(folder.folder())?;
+        let retriever = if config.teacher.used {
+            Some(open_retriever(folder, &config, &words, num_labels)?)
+        } else {
+            None
+        };
+        let shape = [words.num_rows() as i64, config.vectors.width as i64];
+        let known = retriever.as_ref();
+        let mut network = TReaderNetwork::new(&TReaderSetup {
+            config: &config,
+            word_vectors: &Tensor::zeros(shape, (Kind::Float, tch::Device::Cpu)),
+            labels: blank(&vec![0; num_labels]),
+            num_known: known.map_or(0, |retriever| retriever.teacher().num_known()),
+            device,
+            start: Start::blank(),
+        });
+        network_file::load(network.parameters(), folder, NETWORK_FILE)?;
+        network.end_training();
+        Ok(Self {
+            config,
+            words,
+            network,
+            retriever,
+        })
+    }
+
+    fn rank_texts<T: AsRef<str> + Sync>(
         &self,
-        documents: &[Document],
+        texts: &[T],
         options: RankOptions,
-    ) -> plethora_core::Result<Rankings> {
-        let texts: Vec<&str> = documents
-            .iter()
-            .map(text_of)
-            .collect::<plethora_core::Result<_>>()?;
-        Ok(Self::rank(self, &texts, options.top_k)?.into())
+    ) -> Result<Vec<Vec<ScoredLabel>>> {
+        let sequences = self.words.sequences(texts);
+        self.rank_sequences(texts, &sequences, options.top_k)
     }
 
     /// The votes of neighbours for a label, by the documents that cast them and by the terms that made
     /// these near. The score is what became of them and the network's word.
-    fn explain(&self, text: &str, label: LabelId) -> plethora_core::Result<Explanation> {
+    fn explain_text(&self, text: &str, label: LabelId) -> Result<Explanation> {
         let Some(retriever) = &self.retriever else {
-            return Err(CoreError::data(format!(
-                "{} cannot be explained yet",
-                self.config.system
-            )));
+            let system = &self.config.system;
+            return Err(CoreError::data(format!("{system} cannot be explained yet")).into());
         };
         let sequences = self.words.sequences(&[text]);
-        let (score, network_score) = guarded(|| self.scores(retriever, (text, &sequences), label))?;
+        let (score, network_score) = self.scores(retriever, (text, &sequences), label)?;
         let votes = retriever.votes_of_text(text, &sequences, label, &self.config);
         Ok(Explanation {
             network_score,
@@ -217,15 +188,12 @@ impl Ranker for TReaderModel {
         })
     }
 
-    fn save(&self, work: &WorkFolder, writer: &ModelWriter) -> plethora_core::Result<()> {
+    fn save_others(&self, work: &WorkFolder, writer: &ModelWriter) -> Result<()> {
         if let Some(retriever) = &self.retriever {
             retriever.save(|name| work.path(name), writer)?;
         }
-        network_file::save(self.network.parameters(), &writer.path(NETWORK_FILE))?;
-        writer.write_json(CONFIG_FILE, &self.config)?;
-        let folder = folder_of(writer);
-        self.words.save_to(&folder)?;
-        TrainingLog::copy(work.folder(), &folder)
+        self.words.save_to(&folder_of(writer))?;
+        Ok(())
     }
 }
 

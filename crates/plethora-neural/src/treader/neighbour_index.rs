@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use plethora_core::artifact::{ArrayFileWriter, Dtype, MappedArray, MappedArrays};
 use plethora_core::neighbours::{DenseIndex, MeanVectors, Neighbour, Queries, TermIndex};
 use plethora_core::text::TfIdf;
-use plethora_core::{Error, IndexRows, Result, SparseMatrix};
+use plethora_core::{Error, IndexRows, Result, SparseMatrix, SparseRow};
 
 /// Name of the index in a model folder.
 pub(super) const INDEX_FILE: &str = "neighbours.safetensors";
@@ -48,11 +48,6 @@ impl TermNeighbours {
         let tfidf = Box::new(tfidf);
         Ok(Self { index, tfidf })
     }
-
-    /// The neighbours of documents with these features.
-    pub(super) fn nearest(&self, rows: &SparseMatrix, queries: &Queries) -> Vec<Vec<Neighbour>> {
-        self.index.nearest(rows, queries)
-    }
 }
 
 impl MeanNeighbours {
@@ -79,7 +74,7 @@ impl MeanNeighbours {
     }
 
     /// The neighbours of documents with these words.
-    pub(super) fn nearest(&self, sequences: &IndexRows, queries: &Queries) -> Vec<Vec<Neighbour>> {
+    fn nearest(&self, sequences: &IndexRows, queries: &Queries) -> Vec<Vec<Neighbour>> {
         let means = MeanVectors {
             words: &self.words,
             width: self.index.width(),
@@ -97,6 +92,25 @@ impl NeighbourIndex {
         }
     }
 
+    /// The neighbours of documents with these features and words, whichever it compares.
+    pub(super) fn nearest<'a>(
+        &self,
+        features: impl Iterator<Item = SparseRow<'a>>,
+        words: impl Iterator<Item = &'a [u32]>,
+        queries: &Queries,
+    ) -> Vec<Vec<Neighbour>> {
+        match self {
+            Self::Terms(terms) => {
+                let rows = matrix_of(features, terms.tfidf.num_features());
+                terms.index.nearest(&rows, queries)
+            }
+            Self::Means(means) => {
+                let sequences = words.map(|words| words.iter().copied()).collect();
+                means.nearest(&sequences, queries)
+            }
+        }
+    }
+
     /// The neighbours of texts, which are the words of `sequences`.
     pub(super) fn nearest_of_texts(
         &self,
@@ -106,8 +120,18 @@ impl NeighbourIndex {
     ) -> Vec<Vec<Neighbour>> {
         let queries = Queries::of_others(limit);
         match self {
-            Self::Terms(terms) => terms.nearest(&terms.tfidf.transform(texts), &queries),
+            Self::Terms(terms) => terms.index.nearest(&terms.tfidf.transform(texts), &queries),
             Self::Means(means) => means.nearest(sequences, &queries),
         }
     }
+}
+
+/// Rows of features as a matrix.
+pub(super) fn matrix_of<'a>(
+    rows: impl Iterator<Item = SparseRow<'a>>,
+    num_features: usize,
+) -> SparseMatrix {
+    let mut matrix = SparseMatrix::builder(num_features);
+    rows.for_each(|row| matrix.push(row));
+    matrix.finish()
 }

@@ -1,17 +1,17 @@
 //! A network from words, and from the labels of neighbours where they are read, to labels.
 
-use tch::{Device, Kind, Reduction, Tensor};
+use tch::{Device, Kind, Tensor};
 
 use super::attention::{Pass, States};
 use super::batch::{OnDevice, TReaderBatch, TeacherOnDevice};
-use super::config::{OutputKind, TReaderConfig};
-use super::label_head::Head;
+use super::config::TReaderConfig;
 use super::mixture::{Mixture, NUM_SIGNS, UNFITTED};
 use super::sides::{Side, TeacherSide, meet};
 use super::tokens::TokenSources;
 use crate::Result;
-use crate::guard::guarded;
-use crate::head::{Activation, Bottleneck, LabelFacts, LabelPlaces, Prior, Ranked, VectorInput};
+use crate::head::{
+    Activation, Bottleneck, HeadStep, LabelFacts, Phase, Prior, Ranked, VectorHead, VectorInput,
+};
 use crate::parameters::{DenseParametersBuilder, ParameterId, Parameters, RowTable, TableRows};
 use crate::precision::compute_kind;
 use crate::start::Start;
@@ -31,8 +31,7 @@ pub(crate) struct TReaderNetwork {
     bottleneck: Bottleneck,
     activation: Activation,
     dropout: f64,
-    head: Head,
-    output: OutputKind,
+    head: Box<VectorHead>,
     /// How much votes raise scores.
     prior: Option<ParameterId>,
     /// How scores are mixed with votes. No step changes it.
@@ -92,7 +91,7 @@ impl TReaderNetwork {
         let sides = if teacher.is_some() { 2 } else { 1 };
         let head = start.named("head");
         let bottleneck = Bottleneck::new(sides * width, config.head.bottleneck, &mut builder, head);
-        let (head, label_tables) = Head::new(setup, tables.len(), &mut builder);
+        let (head, label_tables) = setup.head(tables.len(), &mut builder);
         tables.extend(label_tables);
         let has_prior = config.teacher.is_read() && config.teacher.prior;
         let prior = has_prior.then(|| {
@@ -117,7 +116,6 @@ impl TReaderNetwork {
             activation: config.head.activation,
             dropout: config.head.dropout,
             head,
-            output: config.head.output,
             prior,
             mixture,
             device,
@@ -171,26 +169,12 @@ impl TReaderNetwork {
     }
 
     /// The best `keep` labels of each document.
-    pub(crate) fn rank(&self, batch: &TReaderBatch, keep: usize) -> Result<Ranked> {
-        guarded(|| {
-            tch::no_grad(|| {
-                let on_device = batch.to_device(self.device);
-                let encoded = self.encode(batch, &on_device, false);
-                let prior = self.prior(on_device.teacher.as_ref(), &encoded);
-                let input = self.input(&encoded);
-                Ok(match &self.head {
-                    Head::Flat(head) => {
-                        let logits = raised(head.vector_logits(&input), prior.as_ref());
-                        let keep = (keep as i64).min(logits.size()[1]);
-                        let (logits, labels) = self.log_scores(&logits).topk(keep, 1, true, true);
-                        Ranked {
-                            log_scores: logits,
-                            labels,
-                        }
-                    }
-                    Head::Exact(head) => head.rank_with(&input, keep, prior.as_ref()),
-                })
-            })
+    pub(crate) fn rank(&self, batch: &TReaderBatch, keep: usize) -> Ranked {
+        tch::no_grad(|| {
+            let on_device = batch.to_device(self.device);
+            let encoded = self.encode(batch, &on_device, false);
+            let prior = self.prior(on_device.teacher.as_ref(), &encoded);
+            (self.head).rank(&self.input(&encoded, prior.as_ref()), 0, keep)
         })
     }
 
@@ -200,25 +184,16 @@ impl TReaderNetwork {
         tch::no_grad(|| {
             let on_device = batch.to_device(self.device);
             let encoded = self.encode(batch, &on_device, false);
-            let Head::Flat(head) = &self.head else {
-                panic!("the exact form never has all logits");
-            };
             let prior = self.prior(on_device.teacher.as_ref(), &encoded);
-            raised(head.vector_logits(&self.input(&encoded)), prior.as_ref())
+            self.head.logits(&self.input(&encoded, prior.as_ref()))
         })
     }
 
-    fn log_scores(&self, logits: &Tensor) -> Tensor {
-        match self.output {
-            OutputKind::Sigmoid => logits.log_sigmoid(),
-            OutputKind::Softmax => logits.log_softmax(1, Kind::Float),
-        }
-    }
-
-    fn input<'a>(&'a self, encoded: &'a Encoded) -> VectorInput<'a> {
+    fn input<'a>(&'a self, encoded: &'a Encoded, prior: Option<&'a Prior<'a>>) -> VectorInput<'a> {
         VectorInput {
             parameters: &self.parameters,
             vector: &encoded.vector,
+            prior,
         }
     }
 
@@ -269,11 +244,7 @@ impl TReaderNetwork {
             }
         };
         let hidden = self.bottleneck.forward(pass.parameters, &vector);
-        let hidden = match self.activation {
-            Activation::None => hidden,
-            Activation::Sigmoid => hidden.sigmoid(),
-            Activation::Relu => hidden.relu(),
-        };
+        let hidden = self.activation.apply(hidden);
         Encoded {
             vector: hidden.dropout(self.dropout, is_training),
             rows,
@@ -314,16 +285,6 @@ impl TReaderNetwork {
         ];
         (Tensor::cat(&parts, 1), scores)
     }
-
-    /// The summed loss of all labels of the flat form.
-    fn flat_loss(&self, logits: &Tensor, targets: &LabelPlaces) -> Tensor {
-        let truth = targets.matrix(logits);
-        let scores = match self.output {
-            OutputKind::Sigmoid => logits.shallow_clone(),
-            OutputKind::Softmax => logits.softmax(1, Kind::Float),
-        };
-        scores.binary_cross_entropy_with_logits::<Tensor>(&truth, None, None, Reduction::Sum)
-    }
 }
 
 impl Network for TReaderNetwork {
@@ -334,49 +295,27 @@ impl Network for TReaderNetwork {
     }
 
     fn learn(&self, batch: &TReaderBatch, step: &StepPart<'_>) -> Result<Learnt> {
-        guarded(|| {
-            self.parameters.dense.refresh();
-            let on_device = batch.to_device(self.device);
-            let encoded = self.encode(batch, &on_device, true);
-            let targets = batch
-                .targets
-                .as_ref()
-                .expect("batches to learn from have targets")
-                .to_device(self.device);
-            let prior = self.prior(on_device.teacher.as_ref(), &encoded);
-            let input = self.input(&encoded);
-            let loss = match &self.head {
-                Head::Flat(head) => {
-                    let logits = raised(head.vector_logits(&input), prior.as_ref());
-                    let share = match self.loss {
-                        LossScale::Sum => 1.0 / logits.size()[0] as f64,
-                        LossScale::Mean => 1.0 / logits.numel() as f64,
-                    };
-                    let sum = self.flat_loss(&logits, &targets);
-                    (&sum * (share * step.scale)).backward();
-                    sum.detach() * share
-                }
-                Head::Exact(head) => {
-                    let learnt = head.learn_with(&input, &targets, step, self.loss, prior.as_ref());
-                    learnt.loss
-                }
-            };
-            self.parameters.dense.collect();
-            Ok(Learnt {
-                loss,
-                rows: encoded.rows,
-            })
+        self.parameters.dense.refresh();
+        let on_device = batch.to_device(self.device);
+        let encoded = self.encode(batch, &on_device, true);
+        let targets = batch
+            .targets
+            .as_ref()
+            .expect("batches to learn from have targets")
+            .to_device(self.device);
+        let prior = self.prior(on_device.teacher.as_ref(), &encoded);
+        let step = HeadStep {
+            targets: &targets,
+            part: step,
+            loss: self.loss,
+            phase: Phase::Joint,
+            drops: true,
+        };
+        let learnt = (self.head).learn(&self.input(&encoded, prior.as_ref()), &step);
+        self.parameters.dense.collect();
+        Ok(Learnt {
+            loss: learnt.loss,
+            rows: encoded.rows,
         })
-    }
-}
-
-/// Scores with the votes of neighbours.
-fn raised(logits: Tensor, prior: Option<&Prior<'_>>) -> Tensor {
-    match prior {
-        Some(prior) => {
-            let places = [Some(prior.places.documents()), Some(prior.places.labels())];
-            logits.index_put(&places, &prior.values, true)
-        }
-        None => logits,
     }
 }

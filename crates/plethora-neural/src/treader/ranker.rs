@@ -82,7 +82,7 @@ unsafe impl ReadsBatches for TReaderReading<'_> {
             })
             .collect();
         let batch = TReaderBatch::new(&parts, self.teacher);
-        let ranked = self.ranker.network.rank(&batch, self.ranker.keep)?;
+        let ranked = self.ranker.network.rank(&batch, self.ranker.keep);
         Ok(to_rankings(&ranked))
     }
 }

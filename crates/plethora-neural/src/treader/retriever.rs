@@ -123,11 +123,6 @@ impl Retriever {
         &self.known.teacher
     }
 
-    /// Number of training documents.
-    pub(super) fn num_documents(&self) -> usize {
-        self.known.num_documents()
-    }
-
     /// What the neighbours of texts bring, which are the words of `sequences`.
     pub(super) fn rows_of_texts(
         &self,

@@ -3,35 +3,34 @@
 
 use std::path::PathBuf;
 
-use plethora_core::artifact::WorkFolder;
 use plethora_core::neighbours::{
     DenseIndex, KnownDocuments, MeanVectors, Neighbour, NeighbourRows, Queries, TermIndex,
 };
-use plethora_core::{Error as CoreError, Progress, SeedStream};
-use plethora_system::Device;
+use plethora_core::{Error as CoreError, SeedStream, SparseVector};
 use tch::Tensor;
 
-use super::asking::{Asks, AsksWithMeans, AsksWithTerms, some_rows, some_sequences};
 use super::batches::TReaderBatches;
 use super::config::TReaderConfig;
 use super::memory::memory_need;
+use super::model::TReaderModel;
 use super::neighbour_index::{
-    INDEX_FILE, MeanNeighbours, NeighbourIndex, TermNeighbours, WORDS_FILE,
+    INDEX_FILE, MeanNeighbours, NeighbourIndex, TermNeighbours, WORDS_FILE, matrix_of,
 };
 use super::network::{TReaderNetwork, TReaderSetup};
 use super::retriever::{DOCUMENTS_FILE, Known, Retriever, TEACHER_FILE};
 use super::teacher::Teacher;
 use super::teacher_rows::TeacherRow;
-use super::training_set::{Compared, KnownTexts, TReaderSet, TReaderValidation};
+use super::training_set::{Compared, KnownTexts, TReaderTexts};
 use super::validator::TReaderValidator;
 use crate::Result;
 use crate::device::open_device;
 use crate::head::LabelFacts;
 use crate::start::Start;
-use crate::systems::journal::Journal;
 use crate::systems::label_clusters::counts;
 use crate::systems::rankings::flat;
-use crate::train::{Trainer, Validator, memory};
+use crate::systems::word_vectors::first_vectors;
+use crate::systems::{NetworkRun, NetworkStage, Texts as _, Trains};
+use crate::train::{TrainConfig, memory};
 
 /// Documents whose neighbours are looked for between two signs of life.
 const DOCUMENTS_PER_BLOCK: usize = 1024;
@@ -42,20 +41,8 @@ const STAGE: &str = "network";
 /// Name of the neighbours of the training documents in the work folder.
 const NEIGHBOURS_FILE: &str = "train.neighbours.safetensors";
 
-/// A run under way.
-pub(super) struct TReaderRun<'a> {
-    pub(super) config: &'a TReaderConfig,
-    pub(super) set: &'a TReaderSet,
-    pub(super) device: Device,
-    pub(super) valid: &'a TReaderValidation,
-    /// Numbers of the documents that are trained on. They alone are in the index.
-    pub(super) documents: &'a [u32],
-    /// rows x width.
-    pub(super) word_vectors: &'a Tensor,
-    pub(super) work: &'a WorkFolder,
-    pub(super) progress: &'a dyn Progress,
-    pub(super) journal: Journal<'a>,
-}
+/// A run under way. The documents that are trained on are alone in the index.
+pub(super) type TReaderRun<'a> = NetworkRun<'a, TReaderConfig>;
 
 /// What the neighbours of the documents bring.
 struct Rows {
@@ -64,25 +51,53 @@ struct Rows {
     valid: Vec<TeacherRow>,
 }
 
-impl TReaderRun<'_> {
-    /// The network, and where it looks neighbours up if it has a teacher.
-    pub(super) fn train(mut self, seed: SeedStream) -> Result<(TReaderNetwork, Option<Retriever>)> {
-        let (retriever, rows) = match &self.set.texts.known {
+impl Trains for TReaderConfig {
+    type Texts = TReaderTexts;
+    type Model = TReaderModel;
+
+    fn validate(&self) -> plethora_core::Result<()> {
+        Self::validate(self)
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    fn train(&self) -> &TrainConfig {
+        &self.train
+    }
+
+    fn train_mut(&mut self) -> &mut TrainConfig {
+        &mut self.train
+    }
+
+    fn train_networks(mut run: TReaderRun<'_>, seed: SeedStream) -> Result<TReaderModel> {
+        let (config, texts) = (run.config, &run.set.texts);
+        let read = (&texts.words, &texts.sequences);
+        let word_vectors = first_vectors(read, &config.vectors, seed, run.progress)?;
+        let (retriever, rows) = match &texts.known {
             Some(known) => {
-                let (retriever, rows) = self.ask(known)?;
+                let (retriever, rows) = run.ask(known, &word_vectors)?;
                 (Some(retriever), Some(rows))
             }
             None => (None, None),
         };
-        let mut network = self.network(retriever.as_ref(), seed)?;
-        self.train_network(&network, retriever.as_ref(), rows.as_ref(), seed)?;
+        let mut network = run.network(retriever.as_ref(), &word_vectors, seed)?;
+        run.train_reader(&network, retriever.as_ref(), rows.as_ref(), seed)?;
         network.end_training();
-        Ok((network, retriever))
+        Ok(TReaderModel {
+            config: config.clone(),
+            words: texts.words.clone(),
+            network,
+            retriever,
+        })
     }
+}
 
+impl TReaderRun<'_> {
     /// Writes what the work folder does not hold yet, opens it, and asks for the neighbours of all
     /// documents.
-    fn ask(&self, texts: &KnownTexts) -> Result<(Retriever, Rows)> {
+    fn ask(&self, texts: &KnownTexts, word_vectors: &Tensor) -> Result<(Retriever, Rows)> {
         let (set, work) = (self.set, self.work);
         self.progress.start("index", None);
         if !work.contains(DOCUMENTS_FILE) {
@@ -97,52 +112,42 @@ impl TReaderRun<'_> {
             teacher.write(&work.path(TEACHER_FILE))?;
         }
         if !work.contains(INDEX_FILE) {
-            self.write_index(&texts.by)?;
+            self.write_index(&texts.by, word_vectors)?;
         }
         self.progress
             .finish(&format!("{} documents", self.documents.len()));
         let path_of = |name: &str| -> plethora_core::Result<PathBuf> { Ok(work.path(name)) };
         let known = Known::open(path_of, words, set.space.len())?;
-        let (index, rows) = match &texts.by {
+        let index = match &texts.by {
             Compared::Terms(terms) => {
-                let index = TermNeighbours::open(path_of, terms.tfidf.clone())?;
-                let asks = AsksWithTerms {
-                    index: &index,
-                    training: &terms.features,
-                    validation: &self.valid.features,
-                };
-                let rows = self.rows(&known, &asks)?;
-                (NeighbourIndex::Terms(index), rows)
+                NeighbourIndex::Terms(TermNeighbours::open(path_of, terms.tfidf.clone())?)
             }
             Compared::Means => {
-                let index = MeanNeighbours::open(path_of, words.num_rows())?;
-                let asks = AsksWithMeans {
-                    index: &index,
-                    training: &set.texts.sequences,
-                    validation: &self.valid.documents.sequences,
-                };
-                let rows = self.rows(&known, &asks)?;
-                (NeighbourIndex::Means(index), rows)
+                NeighbourIndex::Means(MeanNeighbours::open(path_of, words.num_rows())?)
             }
         };
+        let rows = self.rows(&known, &index)?;
         Ok((Retriever::new(index, known, path_of)?, rows))
     }
 
-    fn write_index(&self, by: &Compared) -> Result<()> {
+    fn write_index(&self, by: &Compared, word_vectors: &Tensor) -> Result<()> {
         let path = self.work.path(INDEX_FILE);
+        let documents = self.documents.iter().map(|&document| document as usize);
         match by {
             Compared::Terms(terms) => {
-                TermIndex::write(&some_rows(&terms.features, self.documents), &path)?;
+                let rows = documents.map(|document| terms.features.row(document));
+                TermIndex::write(&matrix_of(rows, terms.features.num_columns()), &path)?;
             }
             Compared::Means => {
-                let vectors: Vec<f32> = flat(self.word_vectors);
+                let vectors: Vec<f32> = flat(word_vectors);
                 MeanNeighbours::write_words(&vectors, &self.work.path(WORDS_FILE))?;
                 let means = MeanVectors {
                     words: &vectors,
                     width: self.config.vectors.width,
                 };
-                let sequences = some_sequences(&self.set.texts.sequences, self.documents);
-                DenseIndex::write(&means.of_all(&sequences), means.width, &path)?;
+                let sequences = &self.set.texts.sequences;
+                let rows = documents.map(|document| sequences.row(document).iter().copied());
+                DenseIndex::write(&means.of_all(&rows.collect()), means.width, &path)?;
             }
         }
         Ok(())
@@ -150,29 +155,32 @@ impl TReaderRun<'_> {
 
     /// What the neighbours of training and validation documents bring. A training document is left out
     /// of its own neighbours; validation documents are not in the index at all.
-    fn rows(&self, known: &Known, asks: &dyn Asks) -> Result<Rows> {
+    fn rows(&self, known: &Known, index: &NeighbourIndex) -> Result<Rows> {
         let is_read = self.config.teacher.is_read();
         let num_read = if is_read { self.documents.len() } else { 0 };
-        let valid_count = self.valid.documents.labels.num_rows();
+        let valid_count = self.valid.labels.num_rows();
         let total = (num_read + valid_count) as u64;
         self.progress.start("neighbours", Some(total));
         let train = is_read
-            .then(|| self.rows_to_train(known, asks))
+            .then(|| self.rows_to_train(known, index))
             .transpose()?;
         let makes = known.rows_to_rank(self.config);
         let queries = Queries::of_others(self.config.neighbours.limit);
         let mut valid = Vec::with_capacity(valid_count);
-        for start in (0..valid_count).step_by(DOCUMENTS_PER_BLOCK) {
-            let end = valid_count.min(start + DOCUMENTS_PER_BLOCK);
-            let found = asks.of_validation(start..end, &queries);
-            self.tell(end - start)?;
+        let mut features = self.valid.features.iter().map(SparseVector::as_row);
+        let mut words = self.valid.sequences.rows();
+        while valid.len() < valid_count {
+            let count = DOCUMENTS_PER_BLOCK.min(valid_count - valid.len());
+            let some = (features.by_ref().take(count), words.by_ref().take(count));
+            let found = index.nearest(some.0, some.1, &queries);
+            self.tell(count)?;
             valid.extend(makes.all(found.len(), |place| found[place].clone()));
         }
         self.progress.finish(&format!("of {total} documents"));
         Ok(Rows { train, valid })
     }
 
-    fn rows_to_train(&self, known: &Known, asks: &dyn Asks) -> Result<Vec<TeacherRow>> {
+    fn rows_to_train(&self, known: &Known, index: &NeighbourIndex) -> Result<Vec<TeacherRow>> {
         let (count, path) = (self.documents.len(), self.work.path(NEIGHBOURS_FILE));
         if self.work.contains(NEIGHBOURS_FILE) {
             self.progress.advance(count as u64);
@@ -180,7 +188,7 @@ impl TReaderRun<'_> {
             let blocks = self.documents.chunks(DOCUMENTS_PER_BLOCK).enumerate();
             let blocks = blocks.map(|(block, documents)| {
                 let first = (block * DOCUMENTS_PER_BLOCK) as u32;
-                self.train_neighbours(asks, documents, first)
+                self.train_neighbours(index, documents, first)
             });
             NeighbourRows::write(&path, blocks)?;
         }
@@ -191,7 +199,7 @@ impl TReaderRun<'_> {
 
     fn train_neighbours(
         &self,
-        asks: &dyn Asks,
+        index: &NeighbourIndex,
         documents: &[u32],
         first: u32,
     ) -> plethora_core::Result<Vec<Vec<Neighbour>>> {
@@ -200,7 +208,14 @@ impl TReaderRun<'_> {
             own_from: Some(first),
             skips_copies: self.config.neighbours.skips_copies,
         };
-        let found = asks.of_training(documents, &queries);
+        let texts = &self.set.texts;
+        let numbers = documents.iter().map(|&document| document as usize);
+        let features = numbers.clone().filter_map(|document| {
+            let features = texts.features()?;
+            Some(features.row(document))
+        });
+        let words = numbers.map(|document| texts.sequences.row(document));
+        let found = index.nearest(features, words, &queries);
         self.tell(documents.len())?;
         Ok(found)
     }
@@ -214,12 +229,17 @@ impl TReaderRun<'_> {
         Ok(())
     }
 
-    fn network(&self, retriever: Option<&Retriever>, seed: SeedStream) -> Result<TReaderNetwork> {
+    fn network(
+        &self,
+        retriever: Option<&Retriever>,
+        word_vectors: &Tensor,
+        seed: SeedStream,
+    ) -> Result<TReaderNetwork> {
         let labels = &self.set.labels_of_documents;
         let counts = counts(labels, self.set.space.len());
         let network = TReaderNetwork::new(&TReaderSetup {
             config: self.config,
-            word_vectors: self.word_vectors,
+            word_vectors,
             labels: LabelFacts {
                 train_counts: &counts,
                 num_documents: labels.num_rows() as u64,
@@ -233,7 +253,7 @@ impl TReaderRun<'_> {
         Ok(network)
     }
 
-    fn train_network(
+    fn train_reader(
         &mut self,
         network: &TReaderNetwork,
         retriever: Option<&Retriever>,
@@ -248,31 +268,20 @@ impl TReaderRun<'_> {
             rows: rows.and_then(|rows| rows.train.as_deref()),
             teacher: teacher.filter(|_| network.reads_neighbours()),
         };
-        let mut own_validator = TReaderValidator {
-            sequences: &self.valid.documents.sequences,
-            labels: &self.valid.documents.labels,
+        let validator = TReaderValidator {
+            sequences: &self.valid.sequences,
+            labels: &self.valid.labels,
             rows: rows.map(|rows| rows.valid.as_slice()),
             teacher,
             num_labels: self.set.space.len(),
         };
-        let validator: Option<&mut dyn Validator<TReaderNetwork>> =
-            if self.valid.documents.is_empty() {
-                None
-            } else {
-                Some(&mut own_validator)
-            };
-        self.journal.begin(String::new());
-        let outcome = Trainer {
-            config: &self.config.train,
-            seed: seed.named("training"),
-            work: self.work,
+        let stage = NetworkStage {
             name: STAGE,
-            progress: self.progress,
-            journal: &mut self.journal,
-        }
-        .run(network, &batches, validator)?;
-        self.journal.end(outcome.steps, outcome.epochs);
-        Ok(())
+            is_only: true,
+            train: &self.config.train,
+            seed: seed.named("training"),
+        };
+        self.train_network(&stage, network, &batches, Some(validator))
     }
 }
 

@@ -2,10 +2,10 @@
 
 use plethora_core::neighbours::DocumentNames;
 use plethora_core::text::{TfIdf, TfIdfBuilder, Words, WordsBuilder};
-use plethora_core::{IndexRows, Result, SparseMatrix, SparseRow, SparseVector};
+use plethora_core::{IndexRows, Result, SparseMatrix};
 
 use super::config::{NeighbourVectors, TReaderConfig};
-use crate::systems::{ReadsTexts, TextSet, TextSetBuilder, ValidationDocuments};
+use crate::systems::{ReadsTexts, TextSet, TextSetBuilder, Texts};
 
 /// What TReaderXML is trained on.
 pub type TReaderSet = TextSet<TReaderTexts>;
@@ -51,17 +51,9 @@ pub(super) struct Terms {
     pub(super) features: SparseMatrix,
 }
 
-/// Documents to choose weights by.
-#[derive(Debug, Clone, Default)]
-pub struct TReaderValidation {
-    pub(super) documents: ValidationDocuments,
-    /// Rows by which they are compared with training documents, where terms are compared.
-    pub(super) features: Vec<SparseVector>,
-}
-
 impl TReaderTexts {
     /// The terms of the documents, where they are compared by them.
-    pub(super) fn terms(&self) -> Option<&Terms> {
+    fn terms(&self) -> Option<&Terms> {
         match &self.known.as_ref()?.by {
             Compared::Terms(terms) => Some(terms),
             Compared::Means => None,
@@ -69,45 +61,25 @@ impl TReaderTexts {
     }
 }
 
-impl TReaderValidation {
-    /// Documents that `documents` reads as [`ValidationDocuments`], with the function that it gets.
-    pub fn read(
-        texts: &TReaderTexts,
-        documents: impl FnOnce(&mut dyn FnMut(&[String]) -> IndexRows) -> Result<ValidationDocuments>,
-    ) -> Result<Self> {
-        let mut features = Vec::new();
-        let documents = documents(&mut |some| {
-            if let Some(terms) = texts.terms() {
-                features.extend(terms.tfidf.transform(some).rows().map(owned));
-            }
-            texts.words.sequences(some)
-        })?;
-        Ok(Self {
-            documents,
-            features,
-        })
+impl Texts for TReaderTexts {
+    fn known(&self) -> (&'static str, u64) {
+        ("words", self.words.vocabulary().len() as u64)
     }
 
-    /// The documents of a training set that are held back.
-    pub(super) fn held_back(set: &TReaderSet, held: &[u32]) -> Self {
-        let sequence = |document: usize| set.texts.sequences.row(document);
-        let features = set.texts.terms().map(|terms| {
-            let rows = held
-                .iter()
-                .map(|&document| terms.features.row(document as usize));
-            rows.map(owned).collect()
-        });
-        Self {
-            documents: ValidationDocuments::held_back(held, sequence, &set.labels_of_documents),
-            features: features.unwrap_or_default(),
-        }
+    fn sequence(&self, document: usize) -> &[u32] {
+        self.sequences.row(document)
     }
-}
 
-fn owned(row: SparseRow<'_>) -> SparseVector {
-    SparseVector {
-        columns: row.columns.to_vec(),
-        values: row.values.to_vec(),
+    fn sequences_of(&self, texts: &[String]) -> IndexRows {
+        self.words.sequences(texts)
+    }
+
+    fn features(&self) -> Option<&SparseMatrix> {
+        self.terms().map(|terms| &terms.features)
+    }
+
+    fn features_of(&self, texts: &[String]) -> Option<SparseMatrix> {
+        self.terms().map(|terms| terms.tfidf.transform(texts))
     }
 }
 

@@ -8,7 +8,6 @@ use super::ranker::TReaderRanker;
 use super::teacher::Teacher;
 use super::teacher_rows::TeacherRow;
 use crate::Result;
-use crate::guard::guarded;
 use crate::systems::validation::{DEPTH, truths, validation};
 use crate::train::{Validation, Validator};
 
@@ -40,7 +39,7 @@ impl Validator<TReaderNetwork> for TReaderValidator<'_> {
         let documents = rankings.iter().zip(rows);
         let documents = documents.map(|(ranking, row)| ToMix { ranking, row });
         let truths = (0..self.labels.num_rows()).map(|document| self.labels.row(document));
-        let mixture = guarded(|| Ok(Mixture::fit(documents.clone().zip(truths), teacher)))?;
+        let mixture = Mixture::fit(documents.clone().zip(truths), teacher);
         network.set_mixture(&mixture);
         self.measure(documents.map(|document| mixture.ranked(document, teacher, DEPTH)))
     }

@@ -5,7 +5,7 @@ use tch::{Kind, Tensor};
 
 use super::batch::WordBatch;
 use super::levels::Levels;
-use super::network::{Said, WordNetwork};
+use super::network::WordNetwork;
 use crate::Result;
 use crate::head::Ranked;
 use crate::systems::ranked_batches::{BatchLimits, RankedBatches, ReadsBatches};
@@ -74,39 +74,28 @@ impl LevelRanker<'_> {
         documents: &[u32],
         sequences: &IndexRows,
         above: Option<&[Beam]>,
-    ) -> Result<Vec<Beam>> {
+    ) -> Vec<Beam> {
         let words: Vec<&[u32]> = documents
             .iter()
             .map(|&document| sequences.row(document as usize))
             .collect();
         let batch = WordBatch::new(&words);
         let Some(above) = above else {
-            return Ok(match self.network.say(&batch, self.beam, self.keep)? {
-                Said::Ranked(ranked) => without_padding(&ranked),
-                Said::Logits(logits) => {
-                    let (scores, items) = best(&logits.log_sigmoid(), self.keep);
-                    to_beams(&scores, &items, |_, item| item as u32)
-                }
-            });
+            let ranked = self.network.rank(&batch, None, self.beam, self.keep);
+            return to_beams(&ranked, |_, item| item as u32);
         };
         let beams = documents.iter().map(|&document| &above[document as usize]);
         let (candidates, path_scores) = self.candidates(beams);
         let batch = batch.with_candidates(&candidates);
-        let logits = match self.network.say(&batch, self.beam, self.keep)? {
-            Said::Ranked(ranked) => return Ok(without_padding(&ranked)),
-            Said::Logits(logits) => logits,
-        };
-        let path = padded(&path_scores, logits.size()[1]).to_device(logits.device());
-        let (scores, places) = best(&(logits.log_sigmoid() + path), self.keep);
-        let mut ranked = to_beams(&scores, &places, |document, place| {
-            candidates[document].get(place).copied().unwrap_or(u32::MAX)
-        });
-        for beam in &mut ranked {
-            // Padding has no score; it comes last.
-            let end = beam.items.partition_point(|&item| item != u32::MAX);
-            beam.truncate(end);
-        }
-        Ok(ranked)
+        let width = batch
+            .candidates
+            .as_ref()
+            .map_or(0, |brought| brought.places.size()[1]);
+        let paths = padded(&path_scores, width);
+        let ranked = self
+            .network
+            .rank(&batch, Some(&paths), self.beam, self.keep);
+        to_beams(&ranked, |document, column| candidates[document][column])
     }
 
     /// The children of the items of each beam, and the score of the path to each.
@@ -143,48 +132,29 @@ unsafe impl ReadsBatches for LevelReading<'_> {
     type Said = Beam;
 
     fn read(&self, documents: &[u32]) -> Result<Vec<Beam>> {
-        self.ranker
-            .rank_batch(documents, self.sequences, self.above)
+        let ranker = self.ranker;
+        Ok(ranker.rank_batch(documents, self.sequences, self.above))
     }
 }
 
-impl Beam {
-    fn truncate(&mut self, length: usize) {
-        self.items.truncate(length);
-        self.log_scores.truncate(length);
-    }
-}
-
-/// The labels of each document, without those of no score.
-fn without_padding(ranked: &Ranked) -> Vec<Beam> {
-    let mut beams = to_beams(&ranked.log_scores, &ranked.labels, |_, label| label as u32);
-    for beam in &mut beams {
-        let end = (beam.log_scores).partition_point(|&score| score > f32::NEG_INFINITY);
-        beam.truncate(end);
-    }
-    beams
-}
-
-/// The `keep` best of each row: scores and places.
-fn best(scores: &Tensor, keep: usize) -> (Tensor, Tensor) {
-    let keep = (keep as i64).min(scores.size()[1]);
-    scores.topk(keep, 1, true, true)
-}
-
-fn to_beams(scores: &Tensor, places: &Tensor, item_of: impl Fn(usize, usize) -> u32) -> Vec<Beam> {
-    let width = scores.size()[1].max(1) as usize;
-    let scores: Vec<f32> = flat(&scores.to_kind(Kind::Float));
-    let places: Vec<i64> = flat(places);
+/// What was found, without padding, which has no score and comes last.
+fn to_beams(ranked: &Ranked, item_of: impl Fn(usize, usize) -> u32) -> Vec<Beam> {
+    let width = ranked.labels.size()[1].max(1) as usize;
+    let scores: Vec<f32> = flat(&ranked.log_scores.to_kind(Kind::Float));
+    let places: Vec<i64> = flat(&ranked.labels);
     scores
         .chunks(width)
         .zip(places.chunks(width))
         .enumerate()
-        .map(|(document, (scores, places))| Beam {
-            items: places
-                .iter()
-                .map(|&place| item_of(document, place as usize))
-                .collect(),
-            log_scores: scores.to_vec(),
+        .map(|(document, (scores, places))| {
+            let end = scores.partition_point(|&score| score > f32::NEG_INFINITY);
+            let places = places[..end].iter();
+            Beam {
+                items: places
+                    .map(|&place| item_of(document, place as usize))
+                    .collect(),
+                log_scores: scores[..end].to_vec(),
+            }
         })
         .collect()
 }
@@ -270,10 +240,10 @@ mod tests {
         let ranked = rank(3, 10);
         for (words, beam) in sequences().rows().zip(&ranked) {
             let batch = WordBatch::new(&[words]);
-            let clusters = top.logits(&batch).unwrap().sigmoid();
+            let clusters = top.logits(&batch).sigmoid();
             let all: Vec<u32> = (0..6).collect();
             let batch = batch.with_candidates(&[all]);
-            let labels = bottom.logits(&batch).unwrap().sigmoid();
+            let labels = bottom.logits(&batch).sigmoid();
             assert_eq!(beam.items.len(), 6);
             for (&label, &log_score) in beam.items.iter().zip(&beam.log_scores) {
                 let cluster = levels.items_of(0, &[label])[0];

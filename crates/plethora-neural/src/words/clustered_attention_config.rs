@@ -1,11 +1,11 @@
 //! Settings of the head that attends with clusters first and with their labels then.
 
 use plethora_core::Result;
+use plethora_core::checks::number_from;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::config::AttentionConfig;
-use crate::checks::{check, check_layers, check_spread};
+use super::config::{AttentionConfig, check_some_layers};
 use crate::head::Activation;
 
 /// Clusters of labels attend to the words and are ranked; the labels of the best ones then.
@@ -60,17 +60,8 @@ impl ClusteredAttentionConfig {
 
 impl DiscriminatorConfig {
     fn validate(&self) -> Result<()> {
-        check(
-            !self.layers.is_empty(),
-            "layers",
-            "must name at least one layer",
-        )?;
-        check_spread(self.start_spread, "start_spread")?;
-        check(
-            self.path_weight >= 0.0 && self.path_weight.is_finite(),
-            "path_weight",
-            "must be a number from 0",
-        )?;
-        check_layers(&self.layers, "layers")
+        number_from("start_spread", self.start_spread, 0.0)?;
+        number_from("path_weight", self.path_weight, 0.0)?;
+        check_some_layers(&self.layers)
     }
 }

@@ -1,5 +1,8 @@
 //! Settings of the systems that read words.
 
+use std::path::PathBuf;
+
+use plethora_core::checks::{at_least, check, number_from, share_below_one, within};
 use plethora_core::text::{TfIdfConfig, WordsConfig};
 use plethora_core::tree::TreeConfig;
 use plethora_core::{Error, Result};
@@ -10,11 +13,9 @@ use serde::{Deserialize, Serialize};
 use super::clustered_attention_config::ClusteredAttentionConfig;
 use super::family::SYSTEMS;
 use crate::ClustersConfig;
-use crate::checks::{check, check_layers, check_share, check_spread};
 use crate::setting::Setting;
-use crate::systems::VectorsConfig;
 use crate::systems::recipes::recipe_of;
-use crate::systems::run_settings::share_of_epochs;
+use crate::systems::{NamesFiles, VectorsConfig};
 use crate::train::{ChosenNumbers, TrainConfig};
 
 /// Batches that an epoch is cut into about.
@@ -198,7 +199,7 @@ impl<Batch: Setting<usize>> WordConfig<Batch> {
             "clusters",
             "needs the clustered-attention head",
         )?;
-        check(clusters.beam >= 1, "clusters.beam", "must be at least 1")?;
+        at_least("clusters.beam", clusters.beam, 1)?;
         clusters.validate()
     }
 }
@@ -263,18 +264,13 @@ impl OpenWordConfig {
     }
 }
 
-impl WordConfig {
-    /// The same settings with this share of the epochs, and at least one.
-    #[must_use]
-    pub fn with_epoch_share(&self, share: f64) -> Self {
-        let mut config = self.clone();
-        config.train.epochs = share_of_epochs(self.train.epochs, share);
-        if let Some(plt) = &mut config.plt {
-            plt.lower_epochs = share_of_epochs(plt.lower_epochs, share);
-        }
-        config
+impl<Batch: Serialize> NamesFiles for WordConfig<Batch> {
+    fn files(&self) -> Vec<PathBuf> {
+        self.vectors.files()
     }
+}
 
+impl WordConfig {
     /// Epochs of a level below the first, which starts from the level above.
     pub(crate) fn lower_epochs(&self) -> usize {
         let plt = self.plt.as_ref();
@@ -305,13 +301,9 @@ impl EncoderConfig {
     fn validate(&self) -> Result<()> {
         match self {
             Self::Bilstm(lstm) => {
-                check(
-                    (1..=8192).contains(&lstm.hidden),
-                    "encoder.hidden",
-                    "must be from 1 to 8192",
-                )?;
-                check_share(lstm.word_dropout, "encoder.word_dropout")?;
-                check_share(lstm.dropout, "encoder.dropout")
+                within("encoder.hidden", lstm.hidden, 1..=8192)?;
+                share_below_one("encoder.word_dropout", lstm.word_dropout)?;
+                share_below_one("encoder.dropout", lstm.dropout)
             }
             Self::Cnn(cnn) => {
                 check(
@@ -319,9 +311,9 @@ impl EncoderConfig {
                     "encoder.windows",
                     "must be numbers from 1",
                 )?;
-                check(cnn.filters >= 1, "encoder.filters", "must be at least 1")?;
-                check(cnn.pools >= 1, "encoder.pools", "must be at least 1")?;
-                check_share(cnn.word_dropout, "encoder.word_dropout")
+                at_least("encoder.filters", cnn.filters, 1)?;
+                at_least("encoder.pools", cnn.pools, 1)?;
+                share_below_one("encoder.word_dropout", cnn.word_dropout)
             }
         }
     }
@@ -331,8 +323,9 @@ impl HeadConfig {
     fn validate(&self) -> Result<()> {
         let checked = match self {
             Self::Attention(attention) => attention.validate(),
-            Self::AllLabels(all) => check_share(all.dropout, "dropout")
-                .and_then(|()| check_layers(&all.layers, "layers")),
+            Self::AllLabels(all) => {
+                share_below_one("dropout", all.dropout).and_then(|()| check_layers(&all.layers))
+            }
             Self::ClusteredAttention(clustered) => clustered.validate(),
         };
         checked.map_err(|error| error.within("head"))
@@ -342,32 +335,31 @@ impl HeadConfig {
 impl AttentionConfig {
     /// Refuses settings that cannot work, naming the key below the head or its part.
     pub(crate) fn validate(&self) -> Result<()> {
-        check(
-            !self.layers.is_empty(),
-            "layers",
-            "must name at least one layer",
-        )?;
-        check_spread(self.start_spread, "start_spread")?;
-        check_layers(&self.layers, "layers")
+        number_from("start_spread", self.start_spread, 0.0)?;
+        check_some_layers(&self.layers)
     }
 }
 
 impl PltConfig {
     fn validate(&self) -> Result<()> {
-        check(
-            (1..=100).contains(&self.num_trees),
-            "plt.num_trees",
-            "must be from 1 to 100",
-        )?;
-        check(self.beam >= 1, "plt.beam", "must be at least 1")?;
-        check(
-            self.lower_epochs >= 1,
-            "plt.lower_epochs",
-            "must be at least 1",
-        )?;
+        within("plt.num_trees", self.num_trees, 1..=100)?;
+        at_least("plt.beam", self.beam, 1)?;
+        at_least("plt.lower_epochs", self.lower_epochs, 1)?;
         self.text.validate().map_err(|error| error.within("plt"))?;
         self.tree.validate().map_err(|error| error.within("plt"))
     }
+}
+
+/// Refuses layers that are too narrow or too wide to be meant.
+fn check_layers(layers: &[usize]) -> Result<()> {
+    let is_valid = layers.iter().all(|width| (1..=65_536).contains(width));
+    check(is_valid, "layers", "must be widths from 1 to 65536")
+}
+
+/// As [`check_layers`], where there must be one.
+pub(super) fn check_some_layers(layers: &[usize]) -> Result<()> {
+    check(!layers.is_empty(), "layers", "must name at least one layer")?;
+    check_layers(layers)
 }
 
 /// Documents of a batch: few of few, so that there are steps enough to learn from.
@@ -385,6 +377,7 @@ pub(crate) fn settled(system: &str) -> WordConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::systems::Trains as _;
 
     #[test]
     fn few_documents_make_small_batches_of_words() {

@@ -186,9 +186,8 @@ fn last_width(width: f64, layers: &[usize]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use plethora_system::Trainable as _;
-
     use super::*;
+    use crate::systems::NeuralSettings as _;
     use crate::words::config::OpenWordConfig;
 
     #[test]

@@ -1,116 +1,114 @@
 //! The systems that read words.
 
 use plethora_core::Result;
-use plethora_core::artifact::{CONFIG_FILE, ModelReader};
-use plethora_system::settings::{Settings, schema_of};
-use plethora_system::{Device, Family, OpenParts, Ranker, SystemSpec, Trainable};
-use schemars::Schema;
+use plethora_core::artifact::{CONFIG_FILE, ModelReader, WorkFolder};
+use plethora_system::{Estimate, RunContext, SystemSpec, TrainingSize};
 
 use super::config::{OpenWordConfig, WordConfig};
-use super::model::WordModel;
-use super::open::num_parameters;
-use crate::systems::recipes::{preset, recipe};
-use crate::systems::{DTYPE, SEED, VECTORS};
+use super::estimate::estimate;
+use super::levels::Levels;
+use super::model::{levels_file_name, network_file_name};
+use super::training_set::{WordReader, WordSet};
+use crate::systems::recipes::system;
+use crate::systems::run_settings::{begun_with, keep_settings};
+use crate::systems::{DTYPE, NeuralFamily, NeuralSettings, SEED, VECTORS};
 
 /// The family of systems that read words: AttentionXML with its baselines, and LightAttention.
-#[derive(Debug)]
-pub struct Words;
+pub static WORDS: NeuralFamily<OpenWordConfig> = NeuralFamily::new();
 
 pub(super) static SYSTEMS: [SystemSpec; 5] = [
-    SystemSpec {
+    system! {
         name: "attentionxml",
         about: "AttentionXML: an LSTM over words, and every label attends to those that matter to it",
-        recipe: recipe!("attentionxml"),
-        presets: &[
-            preset!("attentionxml", "paper-medium"),
-            preset!("attentionxml", "paper-large"),
-            preset!("attentionxml", "demo"),
-        ],
-        ranges: recipe!("ranges/attentionxml"),
-        auto: &[],
+        presets: ["paper-medium", "paper-large", "demo"],
         options: &[SEED, VECTORS, DTYPE],
         example: "--system attentionxml --vectors glove.txt --device cuda",
     },
-    SystemSpec {
+    system! {
         name: "attentionxml-plt",
         about: "AttentionXML on a label tree, for label sets too large for it",
-        recipe: recipe!("attentionxml-plt"),
-        presets: &[],
-        ranges: recipe!("ranges/attentionxml-plt"),
-        auto: &[],
+        presets: [],
         options: &[SEED, ("beam", "plt.beam"), VECTORS, DTYPE],
         example: "",
     },
-    SystemSpec {
+    system! {
         name: "xml-rnn",
         about: "the baseline of AttentionXML with an LSTM and no attention",
-        recipe: recipe!("xml-rnn"),
-        presets: &[],
-        ranges: recipe!("ranges/xml-rnn"),
-        auto: &[],
+        presets: [],
         options: &[SEED, VECTORS, DTYPE],
         example: "",
     },
-    SystemSpec {
+    system! {
         name: "xml-cnn",
         about: "the baseline of AttentionXML with convolutions",
-        recipe: recipe!("xml-cnn"),
-        presets: &[],
-        ranges: recipe!("ranges/xml-cnn"),
-        auto: &[],
+        presets: [],
         options: &[SEED, VECTORS, DTYPE],
         example: "",
     },
-    SystemSpec {
+    system! {
         name: "lightattention",
         about: "LightAttention: clusters of labels attend first, then the labels of the best ones, learnt together",
-        recipe: recipe!("lightattention"),
-        presets: &[
-            preset!("lightattention", "paper-eurlex"),
-            preset!("lightattention", "paper-wiki10"),
-            preset!("lightattention", "paper-amazoncat"),
-        ],
-        ranges: recipe!("ranges/lightattention"),
-        auto: &[],
+        presets: ["paper-eurlex", "paper-wiki10", "paper-amazoncat"],
         options: &[SEED, ("beam", "clusters.predict_beam"), VECTORS, DTYPE],
         example: "",
     },
 ];
 
-impl Family for Words {
-    fn systems(&self) -> &'static [SystemSpec] {
+impl NeuralSettings for OpenWordConfig {
+    type Reader = WordReader;
+    type Settled = WordConfig;
+
+    fn systems() -> &'static [SystemSpec] {
         &SYSTEMS
     }
 
-    fn schema(&self) -> Schema {
-        schema_of::<OpenWordConfig>()
+    fn validate(&self) -> Result<()> {
+        WordConfig::validate(self)
     }
 
-    fn config(&self, settings: &Settings) -> Result<Box<dyn Trainable>> {
-        let config: OpenWordConfig = settings.read_as()?;
-        config.validate()?;
-        Ok(Box::new(config))
+    fn system(&self) -> &str {
+        &self.system
     }
 
-    fn open(&self, folder: &ModelReader, parts: &OpenParts<'_>) -> Result<Box<dyn Ranker>> {
+    fn epochs(&self) -> Option<usize> {
+        Some(self.train.epochs)
+    }
+
+    fn check_files(&self) -> Result<()> {
+        self.vectors.check_file()
+    }
+
+    fn estimate(&self, size: &TrainingSize) -> Estimate {
+        estimate(&self.settled(size.num_documents as usize), size)
+    }
+
+    fn reader(&self, _run: &RunContext<'_>) -> Result<WordReader> {
+        WordReader::new(self)
+    }
+
+    fn settle(&self, set: &WordSet, run: &RunContext<'_>, work: &WorkFolder) -> Result<WordConfig> {
+        let chosen = self.settled(set.labels_of_documents.num_rows());
+        if !self.train.batch_size.is_auto() {
+            return Ok(chosen);
+        }
+        if let Some(begun) = begun_with(work) {
+            return Ok(begun);
+        }
+        keep_settings(work, &chosen)?;
+        run.progress.start("settings", None);
+        run.progress
+            .finish(&format!("batches of {} documents", chosen.train.batch_size));
+        Ok(chosen)
+    }
+
+    fn network_files(folder: &ModelReader) -> Result<Vec<String>> {
         let config: WordConfig = folder.read_json(CONFIG_FILE)?;
-        let num_labels = parts.labels.len();
-        let model = WordModel::open(folder, config, num_labels, parts.compute)?;
-        Ok(Box::new(model))
-    }
-
-    fn computes_on(&self, _device: Device) -> bool {
-        true
-    }
-
-    fn open_device(&self, device: Device) -> Result<()> {
-        crate::open_device(device)?;
-        Ok(())
-    }
-
-    fn num_parameters(&self, folder: &ModelReader) -> Result<Option<u64>> {
-        let config: WordConfig = folder.read_json(CONFIG_FILE)?;
-        num_parameters(folder, &config).map(Some)
+        let mut names = Vec::new();
+        for tree in 0..config.num_trees() {
+            let levels: Levels = folder.read_json(&levels_file_name(tree))?;
+            names.extend((0..levels.len()).map(|level| network_file_name(tree, level)));
+        }
+        Ok(names)
     }
 }
 
@@ -121,7 +119,7 @@ mod tests {
 
     #[test]
     fn every_recipe_and_preset_is_valid() {
-        check_systems(&Words);
+        check_systems(&WORDS);
     }
 
     #[test]

@@ -28,9 +28,10 @@ pub(crate) fn memory_need(network: &WordNetwork, config: &WordConfig, device: De
         EncoderConfig::Bilstm(lstm) => config.vectors.width + 2 * lstm.hidden,
         EncoderConfig::Cnn(cnn) => config.vectors.width + cnn.windows.len() * cnn.filters,
     };
-    let map = network.map_size(train.batch_size, config.words.max_length);
-    let scores = train.batch_size * network.num_scored() * 4 * 4;
+    let head = network.head_need(train.batch_size, config.words.max_length);
+    let map = head.map_size as usize;
+    let scores = train.batch_size * head.num_scored as usize * 4 * 4;
     let activations = (places * states * COPIES_OF_STATES + map * COPIES_OF_MAP) * bytes;
-    let rows = network.num_row_values(train.batch_size) * COPIES_OF_ROWS * 4;
+    let rows = head.num_rows as usize * network.label_width() * COPIES_OF_ROWS * 4;
     weights + (activations + scores + rows) as u64
 }

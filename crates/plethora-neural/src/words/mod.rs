@@ -4,8 +4,8 @@
 //! A network is an encoder of words and a head (`reader.rs`, `network.rs`). The flat systems are one network
 //! over all labels; AttentionXML-PLT is a network for each level of a label tree. Both are
 //! levels (`levels.rs`), the flat ones a single one; LightAttention is a flat one with clusters of labels, or
-//! several with clusterings of their own. `trainer.rs` trains all networks of a system, `run.rs` those of
-//! one tree, and `model.rs` ranks with them.
+//! several with clusterings of their own. `run.rs` trains all networks of a system,
+//! and `model.rs` ranks with them.
 
 mod batch;
 mod beam;
@@ -26,8 +26,6 @@ mod network;
 mod open;
 mod reader;
 mod run;
-mod trainable;
-mod trainer;
 mod training_set;
 
 pub use clustered_attention_config::{ClusteredAttentionConfig, DiscriminatorConfig, LabelContext};
@@ -35,7 +33,9 @@ pub use config::{
     AllLabelsConfig, AttentionConfig, BiLstmConfig, CnnConfig, EncoderConfig, HeadConfig,
     OpenWordConfig, PltConfig, WordConfig,
 };
-pub use family::Words;
+pub use family::WORDS;
 pub use model::{SpanWeights, WordModel};
-pub use trainer::WordTrainer;
 pub use training_set::{WordReader, WordSet, WordSetBuilder, WordTexts};
+
+/// Trains a system of words.
+pub type WordTrainer<'a> = crate::systems::SystemTrainer<'a, WordConfig>;

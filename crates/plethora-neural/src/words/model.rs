@@ -2,12 +2,10 @@
 
 use std::ops::Range;
 
-use plethora_core::artifact::{CONFIG_FILE, ModelReader, ModelWriter, WorkFolder};
-use plethora_core::corpus::Document;
+use plethora_core::artifact::{ModelReader, ModelWriter, WorkFolder};
 use plethora_core::text::Words;
-use plethora_core::training_log::TrainingLog;
 use plethora_core::{Error as CoreError, IndexRows, LabelId, ScoredLabel};
-use plethora_system::{Compute, Explanation, Method, RankOptions, Ranker, Rankings, SpanWeight};
+use plethora_system::{Explanation, Method, RankOptions, SpanWeight};
 use tch::{Kind, Tensor};
 
 use super::batch::WordBatch;
@@ -17,14 +15,12 @@ use super::level_validator::ranking;
 use super::levels::Levels;
 use super::network::WordNetwork;
 use super::open::open_tree;
-use crate::device::open_device;
-use crate::guard::guarded;
 use crate::head::Clusters;
 use crate::parameters::Parameters;
+use crate::systems::NeuralModel;
 use crate::systems::label_clusters::clusters_file_name;
-use crate::systems::network_file::{self, folder_of};
+use crate::systems::network_file::folder_of;
 use crate::systems::rankings::{combine, depth};
-use crate::systems::reading::text_of;
 use crate::train::Network as _;
 use crate::{Error, Result};
 
@@ -61,53 +57,6 @@ pub(super) fn levels_file_name(tree: usize) -> String {
 }
 
 impl WordModel {
-    /// Opens the networks of a model folder; on which device and with which numbers they were trained
-    /// does not matter.
-    pub fn open(
-        folder: &ModelReader,
-        mut config: WordConfig,
-        num_labels: usize,
-        compute: impl Into<Compute>,
-    ) -> Result<Self> {
-        let compute = compute.into();
-        config.validate()?;
-        let device = open_device(compute.device)?;
-        config.train.precision = compute.precision;
-        guarded(|| {
-            let words = Words::load_from(folder.folder())?;
-            let trees = (0..config.num_trees())
-                .map(|tree| open_tree(folder, (&config, &words), num_labels, tree, device))
-                .collect::<Result<_>>()?;
-            Ok(Self {
-                config,
-                words,
-                trees,
-                num_labels,
-            })
-        })
-    }
-
-    /// The best labels of each text, best first.
-    pub fn rank(
-        &self,
-        texts: &[impl AsRef<str> + Sync],
-        options: RankOptions,
-    ) -> Result<Vec<Vec<ScoredLabel>>> {
-        let sequences = self.words.sequences(texts);
-        guarded(|| {
-            let depth = depth(self.trees.len(), options.top_k);
-            let of_trees = self
-                .trees
-                .iter()
-                .map(|tree| {
-                    let beams = self.rank_with(tree, &sequences, depth, options.beam)?;
-                    Ok(beams.iter().map(ranking).collect())
-                })
-                .collect::<Result<_>>()?;
-            Ok(combine(of_trees, sequences.num_rows(), options.top_k))
-        })
-    }
-
     fn rank_with(
         &self,
         tree: &TrainedTree,
@@ -142,7 +91,7 @@ impl WordModel {
             let Some(network) = tree.networks.last() else {
                 continue;
             };
-            let Some(weights) = network.attention(&batch, label.0)? else {
+            let Some(weights) = network.attention(&batch, label.0) else {
                 return Ok(None);
             };
             let weights = weights / self.trees.len() as f64;
@@ -160,53 +109,73 @@ impl WordModel {
         let ranges = spans.into_iter().map(|(_, range)| range);
         Ok(Some(ranges.zip(weights).collect()))
     }
+}
 
-    /// Number of trained values.
-    pub fn num_parameters(&self) -> u64 {
-        let networks = self.networks();
-        networks
-            .map(|(_, parameters)| network_file::num_parameters(parameters))
-            .sum()
+impl NeuralModel for WordModel {
+    type Config = WordConfig;
+
+    fn config(&self) -> &WordConfig {
+        &self.config
     }
 
-    /// The parameters of all networks, with the names of their files.
-    fn networks(&self) -> impl Iterator<Item = (String, &Parameters)> {
+    fn networks(&self) -> Vec<(String, &Parameters)> {
         let trees = self.trees.iter().enumerate();
-        trees.flat_map(|(number, tree)| {
+        let networks = trees.flat_map(|(number, tree)| {
             let networks = tree.networks.iter().enumerate();
             networks.map(move |(level, network)| {
                 (network_file_name(number, level), network.parameters())
             })
+        });
+        networks.collect()
+    }
+
+    fn open_networks(
+        folder: &ModelReader,
+        config: WordConfig,
+        num_labels: usize,
+        device: tch::Device,
+    ) -> Result<Self> {
+        let words = Words::load_from(folder.folder())?;
+        let trees = (0..config.num_trees())
+            .map(|tree| open_tree(folder, (&config, &words), num_labels, tree, device))
+            .collect::<Result<_>>()?;
+        Ok(Self {
+            config,
+            words,
+            trees,
+            num_labels,
         })
     }
-}
 
-impl Ranker for WordModel {
-    fn rank(
+    fn rank_texts<T: AsRef<str> + Sync>(
         &self,
-        documents: &[Document],
+        texts: &[T],
         options: RankOptions,
-    ) -> plethora_core::Result<Rankings> {
-        let texts: Vec<&str> = documents
+    ) -> Result<Vec<Vec<ScoredLabel>>> {
+        let sequences = self.words.sequences(texts);
+        let depth = depth(self.trees.len(), options.top_k);
+        let of_trees = self
+            .trees
             .iter()
-            .map(text_of)
-            .collect::<plethora_core::Result<_>>()?;
-        Ok(Self::rank(self, &texts, options)?.into())
+            .map(|tree| {
+                let beams = self.rank_with(tree, &sequences, depth, options.beam)?;
+                Ok(beams.iter().map(ranking).collect())
+            })
+            .collect::<Result<_>>()?;
+        Ok(combine(of_trees, sequences.num_rows(), options.top_k))
     }
 
     /// Attention says where a label looks, not whether what it finds speaks for it.
-    fn explain(&self, text: &str, label: LabelId) -> plethora_core::Result<Explanation> {
+    fn explain_text(&self, text: &str, label: LabelId) -> Result<Explanation> {
         let Some(places) = self.attention(text, label)? else {
-            return Err(CoreError::data(format!(
-                "{} cannot be explained yet",
-                self.config.system
-            )));
+            let system = &self.config.system;
+            return Err(CoreError::data(format!("{system} cannot be explained yet")).into());
         };
         let all = RankOptions {
             top_k: self.num_labels,
             beam: None,
         };
-        let rankings = Self::rank(self, &[text], all)?;
+        let rankings = self.rank_texts(&[text], all)?;
         let ranked = rankings
             .iter()
             .flatten()
@@ -224,19 +193,14 @@ impl Ranker for WordModel {
         })
     }
 
-    fn save(&self, work: &WorkFolder, writer: &ModelWriter) -> plethora_core::Result<()> {
+    fn save_others(&self, _work: &WorkFolder, writer: &ModelWriter) -> Result<()> {
         for (number, tree) in self.trees.iter().enumerate() {
             writer.write_json(&levels_file_name(number), &tree.levels)?;
             if let Some(clusters) = &tree.clusters {
                 writer.write_json(&clusters_file_name(number), clusters)?;
             }
         }
-        for (name, parameters) in self.networks() {
-            network_file::save(parameters, &writer.path(&name))?;
-        }
-        writer.write_json(CONFIG_FILE, &self.config)?;
-        let folder = folder_of(writer);
-        self.words.save_to(&folder)?;
-        TrainingLog::copy(work.folder(), &folder)
+        self.words.save_to(&folder_of(writer))?;
+        Ok(())
     }
 }

@@ -5,14 +5,14 @@ use tch::{Device, Kind, Tensor};
 use super::batch::WordBatch;
 use super::config::WordConfig;
 use super::encoder::WordVectors;
-use super::head::{ClusteredAttention, HeadInput, Lesson, Scored, StatesInput, strongest};
-use super::reader::{Reader, StatesHead};
-use crate::head::{Clusters, LabelFacts, Ranked};
+use super::head::{HeadNeed, Scored, StatesInput};
+use super::reader::Reader;
+use crate::Result;
+use crate::head::{Clusters, HeadStep, LabelFacts, LabelHead as _, Phase, Ranked, VectorInput};
 use crate::parameters::{DenseParametersBuilder, Parameters, RowTable, TableRows};
 use crate::precision::compute_kind;
 use crate::start::Start;
 use crate::train::{Learnt, LossScale, Network, StepPart};
-use crate::{Result, guard};
 
 /// The table of word vectors among the tables of the parameters.
 const WORD_TABLE: usize = 0;
@@ -24,7 +24,6 @@ pub(crate) const LABEL_TABLE: usize = 1;
 pub(crate) struct WordNetwork {
     parameters: Parameters,
     reader: Reader,
-    num_labels: i64,
     device: Device,
     kind: Kind,
     loss: LossScale,
@@ -42,15 +41,6 @@ pub(crate) struct NetworkSetup<'a> {
     pub(crate) clusters: Option<(&'a Clusters, LabelFacts<'a>)>,
     pub(crate) device: Device,
     pub(crate) start: Start,
-}
-
-/// What a network says of documents.
-pub(crate) enum Said {
-    /// documents x labels or candidates, in 32 bits: scores before the sigmoid; minus infinity for
-    /// padding.
-    Logits(Tensor),
-    /// The best labels, through the best clusters of labels.
-    Ranked(Ranked),
 }
 
 impl WordNetwork {
@@ -79,42 +69,34 @@ impl WordNetwork {
                 tables,
             },
             reader,
-            num_labels: setup.labels.train_counts.len() as i64,
             device,
             kind: compute_kind(config.train.precision, device),
             loss: config.train.loss,
         })
     }
 
-    /// The scores of all labels or of the candidates, or, where the network has clusters of labels, the
-    /// best `keep` labels of each document through its best `beam` clusters.
-    pub(crate) fn say(&self, batch: &WordBatch, beam: usize, keep: usize) -> Result<Said> {
-        guard::guarded(|| {
-            tch::no_grad(|| {
-                let rows = self.gather(batch);
-                let on_device = OnDevice::new(batch, &rows, self.device);
-                let encoded = self.encode(batch, &rows, &on_device, false);
-                let input = self.input(&on_device, false);
-                let logits = match &self.reader {
-                    Reader::Vectors { head, .. } => head.logits(&input, &encoded),
-                    Reader::States { head, .. } => match head {
-                        StatesHead::Pooled(head) => {
-                            head.logits(&input, &strongest(&input, &encoded))
-                        }
-                        StatesHead::Attention(head) => {
-                            head.logits(&input, &encoded, &on_device.scored(&rows))
-                        }
-                        StatesHead::Clustered(head) => {
-                            let input = StatesInput::new(&input, &encoded);
-                            return Ok(Said::Ranked(head.rank(&input, beam, keep)));
-                        }
-                    },
-                };
-                Ok(Said::Logits(match &on_device.candidates {
-                    Some((_, filled)) => logits.masked_fill(&filled.eq(0.0), f64::NEG_INFINITY),
-                    None => logits,
-                }))
-            })
+    /// The best `keep` labels of each document, or of its candidates by their columns, which `paths` leads to;
+    /// a network with clusters of labels looks into the best `beam` ones.
+    pub(crate) fn rank(
+        &self,
+        batch: &WordBatch,
+        paths: Option<&Tensor>,
+        beam: usize,
+        keep: usize,
+    ) -> Ranked {
+        tch::no_grad(|| {
+            let pass = self.pass(batch, false);
+            match &self.reader {
+                Reader::Vectors { head, .. } => head.rank(&self.vectors(&pass), beam, keep),
+                Reader::States { head, .. } => {
+                    let paths = paths.map(|paths| paths.to_device(self.device));
+                    let input = StatesInput {
+                        paths: paths.as_ref(),
+                        ..self.states(&pass)
+                    };
+                    head.rank(&input, beam, keep)
+                }
+            }
         })
     }
 
@@ -122,61 +104,13 @@ impl WordNetwork {
     ///
     /// # Shapes
     /// Gives documents x words.
-    pub(crate) fn attention(&self, batch: &WordBatch, label: u32) -> Result<Option<Tensor>> {
-        guard::guarded(|| {
-            tch::no_grad(|| {
-                let rows = vec![self.words(batch)];
-                let on_device = OnDevice::new(batch, &rows, self.device);
-                let encoded = self.encode(batch, &rows, &on_device, false);
-                let input = self.input(&on_device, false);
-                Ok(match &self.reader {
-                    Reader::States {
-                        head: StatesHead::Attention(head),
-                        ..
-                    } => Some(head.attention(&input, &encoded, label)),
-                    Reader::States {
-                        head: StatesHead::Clustered(head),
-                        ..
-                    } => Some(head.attention(&StatesInput::new(&input, &encoded), label)),
-                    _ => None,
-                })
-            })
+    pub(crate) fn attention(&self, batch: &WordBatch, label: u32) -> Option<Tensor> {
+        tch::no_grad(|| match &self.reader {
+            Reader::Vectors { .. } => None,
+            Reader::States { head, .. } => {
+                head.attention(&self.states(&self.pass(batch, false)), label)
+            }
         })
-    }
-
-    /// The scores of a network without clusters.
-    #[cfg(test)]
-    pub(crate) fn logits(&self, batch: &WordBatch) -> Result<Tensor> {
-        match self.say(batch, 1, 1)? {
-            Said::Logits(logits) => Ok(logits),
-            Said::Ranked(_) => panic!("the head has clusters"),
-        }
-    }
-
-    /// The best labels of a network with clusters.
-    #[cfg(test)]
-    pub(crate) fn rank(
-        &self,
-        batch: &WordBatch,
-        beam: usize,
-        keep: usize,
-    ) -> Result<Option<Ranked>> {
-        Ok(match self.say(batch, beam, keep)? {
-            Said::Logits(_) => None,
-            Said::Ranked(ranked) => Some(ranked),
-        })
-    }
-
-    /// What a head with clusters says of a batch with targets.
-    #[cfg(test)]
-    pub(crate) fn clustered_logits(&self, batch: &WordBatch) -> super::head::Said {
-        let head = self.reader.clustered().expect("the head has clusters");
-        let rows = vec![self.words(batch)];
-        let on_device = OnDevice::new(batch, &rows, self.device);
-        let states = self.encode(batch, &rows, &on_device, false);
-        let input = self.input(&on_device, false);
-        let places = batch.labels.to_device(self.device);
-        head.said(&StatesInput::new(&input, &states), &places, self.loss)
     }
 
     pub(crate) fn device(&self) -> Device {
@@ -188,36 +122,16 @@ impl WordNetwork {
         self.kind.elt_size_in_bytes()
     }
 
-    /// Numbers that the head makes at a time of a batch of so many documents and words.
-    pub(crate) fn map_size(&self, num_documents: usize, num_words: usize) -> usize {
-        let (documents, words) = (num_documents as i64, num_words as i64);
-        let size = match &self.reader {
-            Reader::States {
-                head: StatesHead::Attention(head),
-                ..
-            } => head.map_size((documents, words), self.num_labels, self.device),
-            Reader::States {
-                head: StatesHead::Clustered(head),
-                ..
-            } => head.map_size(documents, words, self.device),
-            _ => 0,
-        };
-        size as usize
+    /// What the head makes of a training batch of so many documents and words at most.
+    pub(crate) fn head_need(&self, num_documents: usize, num_words: usize) -> HeadNeed {
+        let batch = (num_documents as i64, num_words as i64);
+        self.reader.need(batch, self.device)
     }
 
-    /// Numbers in the label rows that a training batch of so many documents takes from their table
-    /// at most. What networks take whose batches bring the candidates is part of their map.
-    pub(crate) fn num_row_values(&self, num_documents: usize) -> usize {
-        self.reader.clustered().map_or(0, |head| {
-            let width = self.parameters.tables[LABEL_TABLE].values().size()[1];
-            (head.num_rows(num_documents as i64) * width) as usize
-        })
-    }
-
-    /// Labels or clusters that a document of a training batch is compared with at most.
-    pub(crate) fn num_scored(&self) -> usize {
-        let clustered = self.reader.clustered();
-        clustered.map_or(self.num_labels, ClusteredAttention::num_scored) as usize
+    /// Numbers of a row of the label table, where there is one.
+    pub(crate) fn label_width(&self) -> usize {
+        let labels = self.parameters.tables.get(LABEL_TABLE);
+        labels.map_or(0, |table| table.values().size()[1] as usize)
     }
 
     /// Starts from the weights of another network, but for those of the labels, which are others.
@@ -237,59 +151,56 @@ impl WordNetwork {
         });
     }
 
-    /// The table rows that a batch works with.
-    fn gather(&self, batch: &WordBatch) -> Vec<TableRows> {
-        let mut rows = vec![self.words(batch)];
-        if let Some(candidates) = &batch.candidates {
-            rows.push(self.parameters.tables[LABEL_TABLE].gather(LABEL_TABLE, &candidates.rows));
-        }
-        rows
-    }
-
-    fn words(&self, batch: &WordBatch) -> TableRows {
-        self.parameters.tables[WORD_TABLE].gather(WORD_TABLE, &batch.rows)
-    }
-
     /// Takes a batch through the encoder.
-    fn encode(
-        &self,
-        batch: &WordBatch,
-        rows: &[TableRows],
-        on_device: &OnDevice,
-        is_training: bool,
-    ) -> Tensor {
-        let vectors = Tensor::embedding(
-            &rows[WORD_TABLE].leaf.to_kind(self.kind),
-            &on_device.words,
-            0,
-            false,
-            false,
-        );
+    fn pass(&self, batch: &WordBatch, is_training: bool) -> Pass {
+        let gather = |table: usize, rows| self.parameters.tables[table].gather(table, rows);
+        let mut rows = vec![gather(WORD_TABLE, &batch.rows)];
+        let candidates = batch.candidates.as_ref();
+        rows.extend(candidates.map(|candidates| gather(LABEL_TABLE, &candidates.rows)));
+        let words = batch.words.to_device(self.device);
+        let leaf = rows[WORD_TABLE].leaf.to_kind(self.kind);
         let words = WordVectors {
-            vectors: &vectors,
+            vectors: &Tensor::embedding(&leaf, &words, 0, false, false),
             lengths: &batch.lengths,
             is_training,
         };
-        self.reader
-            .encode(&self.parameters.dense, &words, self.kind)
+        Pass {
+            encoded: (self.reader).encode(&self.parameters.dense, &words, self.kind),
+            mask: batch.mask(self.device),
+            candidates: candidates.map(|candidates| {
+                [&candidates.places, &candidates.filled, &candidates.truth]
+                    .map(|tensor| tensor.to_device(self.device))
+            }),
+            rows,
+        }
     }
 
-    fn input<'a>(&'a self, on_device: &'a OnDevice, is_training: bool) -> HeadInput<'a> {
-        HeadInput {
+    /// What a head over document vectors takes.
+    fn vectors<'a>(&'a self, pass: &'a Pass) -> VectorInput<'a> {
+        VectorInput {
             parameters: &self.parameters,
-            mask: on_device.mask.as_ref(),
-            is_training,
+            vector: &pass.encoded,
+            prior: None,
         }
     }
 
-    /// documents x labels or candidates: ones and zeros.
-    fn targets(&self, batch: &WordBatch) -> Tensor {
-        if let Some(candidates) = &batch.candidates {
-            return candidates.truth.to_device(self.device);
+    /// What a head over states takes.
+    fn states<'a>(&'a self, pass: &'a Pass) -> StatesInput<'a> {
+        StatesInput {
+            parameters: &self.parameters,
+            states: &pass.encoded,
+            mask: pass.mask.as_ref(),
+            scored: match &pass.candidates {
+                Some([places, filled, _]) => Scored::Candidates {
+                    rows: &pass.rows[LABEL_TABLE],
+                    places,
+                    filled,
+                },
+                None => Scored::All,
+            },
+            truth: pass.candidates.as_ref().map(|[_, _, truth]| truth),
+            paths: None,
         }
-        let shape = [batch.num_documents(), self.num_labels];
-        let blank = Tensor::zeros(shape, (Kind::Float, self.device));
-        batch.labels.to_device(self.device).matrix(&blank)
     }
 }
 
@@ -301,91 +212,63 @@ impl Network for WordNetwork {
     }
 
     fn learn(&self, batch: &WordBatch, step: &StepPart<'_>) -> Result<Learnt> {
-        guard::guarded(|| {
-            let mut rows = self.gather(batch);
-            let on_device = OnDevice::new(batch, &rows, self.device);
-            let encoded = self.encode(batch, &rows, &on_device, true);
-            let input = self.input(&on_device, true);
-            let learn_all = |learn: &dyn Fn(&Tensor, f64) -> Tensor| {
-                let targets = self.targets(batch);
-                let share = match self.loss {
-                    LossScale::Sum => 1.0 / batch.num_documents() as f64,
-                    LossScale::Mean => 1.0 / targets.numel() as f64,
-                };
-                learn(&targets, step.scale * share) * share
-            };
-            let head = match &self.reader {
-                Reader::Vectors { head, .. } => {
-                    let loss =
-                        learn_all(&|targets, scale| head.learn(&input, &encoded, targets, scale));
-                    return Ok(Learnt { loss, rows });
-                }
-                Reader::States { head, .. } => head,
-            };
-            let loss = match head {
-                StatesHead::Pooled(head) => {
-                    let vector = strongest(&input, &encoded);
-                    learn_all(&|targets, scale| head.learn(&input, &vector, targets, scale))
-                }
-                StatesHead::Attention(head) => {
-                    let scored = &on_device.scored(&rows);
-                    learn_all(&|targets, scale| {
-                        let lesson = Lesson {
-                            scored,
-                            targets,
-                            scale,
-                        };
-                        head.learn(&input, &encoded, &lesson)
-                    })
-                }
-                StatesHead::Clustered(head) => {
-                    let places = batch.labels.to_device(self.device);
-                    let input = StatesInput::new(&input, &encoded);
-                    let mut learnt = head.learn(&input, &places, self.loss, step.scale);
-                    rows.append(&mut learnt.rows);
-                    learnt.loss
-                }
-            };
-            Ok(Learnt { loss, rows })
+        let pass = self.pass(batch, true);
+        let step = HeadStep {
+            targets: &batch.labels.to_device(self.device),
+            part: step,
+            loss: self.loss,
+            phase: Phase::Joint,
+            drops: true,
+        };
+        let learnt = match &self.reader {
+            Reader::Vectors { head, .. } => head.learn(&self.vectors(&pass), &step),
+            Reader::States { head, .. } => head.learn(&self.states(&pass), &step),
+        };
+        Ok(Learnt {
+            loss: learnt.loss,
+            rows: pass.rows.into_iter().chain(learnt.rows).collect(),
         })
     }
 }
 
-/// The parts of a batch that are computed with, on the device.
-struct OnDevice {
-    words: Tensor,
+/// A batch behind the encoder, on the device.
+struct Pass {
+    /// States or vectors.
+    encoded: Tensor,
     mask: Option<Tensor>,
-    /// Places and padding.
-    candidates: Option<(Tensor, Tensor)>,
+    /// Places, padding and truth.
+    candidates: Option<[Tensor; 3]>,
+    /// The table rows that it works with.
+    rows: Vec<TableRows>,
 }
 
-impl OnDevice {
-    fn new(batch: &WordBatch, rows: &[TableRows], device: Device) -> Self {
-        let candidates = batch
-            .candidates
-            .as_ref()
-            .filter(|_| rows.len() > LABEL_TABLE)
-            .map(|candidates| {
-                (
-                    candidates.places.to_device(device),
-                    candidates.filled.to_device(device),
-                )
-            });
-        Self {
-            words: batch.words.to_device(device),
-            mask: batch.mask(device),
-            candidates,
-        }
+/// What tests look at.
+#[cfg(test)]
+impl WordNetwork {
+    /// The scores of a network without clusters.
+    pub(crate) fn logits(&self, batch: &WordBatch) -> Tensor {
+        tch::no_grad(|| {
+            let pass = self.pass(batch, false);
+            match &self.reader {
+                Reader::Vectors { head, .. } => head.logits(&self.vectors(&pass)),
+                Reader::States { head, .. } => head.logits(&self.states(&pass)),
+            }
+        })
     }
 
-    fn scored<'a>(&'a self, rows: &'a [TableRows]) -> Scored<'a> {
-        match &self.candidates {
-            Some((places, filled)) => Scored::Candidates {
-                rows: &rows[LABEL_TABLE],
-                places,
-                filled,
-            },
-            None => Scored::All,
-        }
+    /// Whether the head has clusters.
+    pub(crate) fn has_clusters(&self) -> bool {
+        matches!(&self.reader, Reader::States { head, .. } if head.as_clustered().is_some())
+    }
+
+    /// What a head with clusters says of a batch with targets.
+    pub(crate) fn clustered_logits(&self, batch: &WordBatch) -> super::head::Said {
+        let Reader::States { head, .. } = &self.reader else {
+            panic!("the head has no states");
+        };
+        let head = head.as_clustered().expect("the head has clusters");
+        let pass = tch::no_grad(|| self.pass(batch, false));
+        let places = batch.labels.to_device(self.device);
+        head.said(&self.states(&pass), &places, self.loss)
     }
 }

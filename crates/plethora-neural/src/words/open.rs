@@ -49,8 +49,7 @@ pub(super) fn open_tree(
                 start: Start::blank(),
             })?;
             let name = network_file_name(tree, level);
-            let arrays = folder.map(&name)?;
-            network_file::load(network.parameters(), &arrays, &folder.path(&name)?)?;
+            network_file::load(network.parameters(), folder, &name)?;
             Ok(network)
         })
         .collect::<Result<_>>()?;
@@ -59,17 +58,4 @@ pub(super) fn open_tree(
         networks,
         clusters,
     })
-}
-
-/// Number of values in the networks' files of a model folder, without opening a network.
-pub(super) fn num_parameters(
-    folder: &ModelReader,
-    config: &WordConfig,
-) -> plethora_core::Result<u64> {
-    let mut names = Vec::new();
-    for tree in 0..config.num_trees() {
-        let levels: Levels = folder.read_json(&levels_file_name(tree))?;
-        names.extend((0..levels.len()).map(|level| network_file_name(tree, level)));
-    }
-    network_file::num_values(folder, names)
 }

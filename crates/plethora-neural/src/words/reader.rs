@@ -5,13 +5,14 @@ use tch::{Kind, Tensor};
 use super::config::{NetworkForm, StatesForm};
 use super::encoder::{BiLstm, Cnn, WordVectors};
 use super::head::{
-    Attention, AttentionForm, ClusteredAttention, ClusteredAttentionSetup, LabelLayers,
+    Attention, AttentionForm, ClusteredAttention, ClusteredAttentionSetup, HeadNeed, LabelLayers,
+    Pooled, StatesHead,
 };
 use super::network::{LABEL_TABLE, NetworkSetup};
 use crate::Result;
 use crate::parameters::{DenseParameters, DenseParametersBuilder};
 
-/// From word vectors to labels.
+/// From word vectors to labels. Which heads go behind an encoder is a matter of types.
 #[derive(Debug)]
 pub(crate) enum Reader {
     /// A state per word.
@@ -19,7 +20,7 @@ pub(crate) enum Reader {
         /// Makes the states.
         encoder: BiLstm,
         /// Scores labels by them.
-        head: StatesHead,
+        head: Box<dyn StatesHead>,
     },
     /// A vector per document.
     Vectors {
@@ -28,17 +29,6 @@ pub(crate) enum Reader {
         /// Scores labels by them.
         head: LabelLayers,
     },
-}
-
-/// From states to labels.
-#[derive(Debug)]
-pub(crate) enum StatesHead {
-    /// Each label attends to the states, all labels or candidates that the batch brings.
-    Attention(Attention),
-    /// Clusters of labels attend first, the labels of the best ones then.
-    Clustered(Box<ClusteredAttention>),
-    /// The strongest states of a document are its vector.
-    Pooled(LabelLayers),
 }
 
 impl Reader {
@@ -60,7 +50,7 @@ impl Reader {
             NetworkForm::States(encoder, head) => (encoder, head),
         };
         let encoder = BiLstm::new(encoder.clone(), width, builder, of_encoder);
-        let (head, rows) = StatesHead::new(setup, &head, encoder.width(), builder);
+        let (head, rows) = states_head(setup, &head, encoder.width(), builder);
         Ok((Self::States { encoder, head }, rows))
     }
 
@@ -80,65 +70,59 @@ impl Reader {
         }
     }
 
-    /// The head with clusters, where it is one.
-    pub(crate) fn clustered(&self) -> Option<&ClusteredAttention> {
+    /// What the head makes of a training batch of so many documents and words at most.
+    pub(crate) fn need(&self, batch: (i64, i64), device: tch::Device) -> HeadNeed {
         match self {
-            Self::States {
-                head: StatesHead::Clustered(head),
-                ..
-            } => Some(head),
-            _ => None,
+            Self::States { head, .. } => head.need(batch, device),
+            Self::Vectors { head, .. } => head.need(),
         }
     }
 }
 
-impl StatesHead {
-    fn new(
-        setup: &NetworkSetup<'_>,
-        form: &StatesForm<'_>,
-        width: usize,
-        builder: &mut DenseParametersBuilder,
-    ) -> (Self, Option<Tensor>) {
-        let start = setup.start.named("head");
-        let config = match form {
-            StatesForm::Pooled(config) => {
-                let head = LabelLayers::new(config, width, &setup.labels, builder, start);
-                return (Self::Pooled(head), None);
+/// The head that the settings ask for. A new one is one more arm.
+fn states_head(
+    setup: &NetworkSetup<'_>,
+    form: &StatesForm<'_>,
+    width: usize,
+    builder: &mut DenseParametersBuilder,
+) -> (Box<dyn StatesHead>, Option<Tensor>) {
+    let start = setup.start.named("head");
+    let config = match form {
+        StatesForm::Pooled(config) => {
+            let head = LabelLayers::new(config, width, &setup.labels, builder, start);
+            return (Box::new(Pooled(head)), None);
+        }
+        StatesForm::Attention(config) => config,
+        StatesForm::Clustered(config, clusters) => {
+            if let Some((of_labels, cluster_facts)) = setup.clusters
+                && of_labels.num_clusters() < of_labels.num_labels()
+            {
+                let setup = ClusteredAttentionSetup {
+                    config,
+                    width,
+                    clusters: of_labels,
+                    cluster_facts,
+                    labels: setup.labels,
+                    beam: clusters.beam,
+                    label_chunk: setup.config.train.label_chunk,
+                    table: LABEL_TABLE,
+                    device: setup.device,
+                };
+                let (head, rows) = ClusteredAttention::new(&setup, builder, start);
+                return (Box::new(head), Some(rows));
             }
-            StatesForm::Attention(config) => config,
-            StatesForm::Clustered(config, clusters) => {
-                if let Some((of_labels, cluster_facts)) = setup.clusters
-                    && of_labels.num_clusters() < of_labels.num_labels()
-                {
-                    let setup = ClusteredAttentionSetup {
-                        config,
-                        width,
-                        clusters: of_labels,
-                        cluster_facts,
-                        labels: setup.labels,
-                        beam: clusters.beam,
-                        label_chunk: setup.config.train.label_chunk,
-                        table: LABEL_TABLE,
-                        device: setup.device,
-                    };
-                    let (head, rows) = ClusteredAttention::new(&setup, builder, start);
-                    return (Self::Clustered(Box::new(head)), Some(rows));
-                }
-                // Where each cluster is one label there is nothing left to rank in it.
-                &config.generator
-            }
-        };
-        let (form, labels) = (
-            AttentionForm::plain((*config).clone(), width),
-            &setup.labels,
-        );
-        let (mut head, rows) = if setup.has_candidates {
-            let (head, rows) = Attention::of_candidates(form, LABEL_TABLE, labels, builder, start);
-            (head, Some(rows))
-        } else {
-            (Attention::of_all(form, labels, builder, start), None)
-        };
-        head.set_chunk(setup.config.train.label_chunk);
-        (Self::Attention(head), rows)
-    }
+            // Where each cluster is one label there is nothing left to rank in it.
+            &config.generator
+        }
+    };
+    let form = AttentionForm::plain((*config).clone(), width);
+    let labels = &setup.labels;
+    let (mut head, rows) = if setup.has_candidates {
+        let (head, rows) = Attention::of_candidates(form, LABEL_TABLE, labels, builder, start);
+        (head, Some(rows))
+    } else {
+        (Attention::of_all(form, labels, builder, start), None)
+    };
+    head.set_chunk(setup.config.train.label_chunk);
+    (Box::new(head), rows)
 }

@@ -1,9 +1,7 @@
 //! Training a system of words: one network, or one for each level of each label tree.
 
-use plethora_core::artifact::WorkFolder;
 use plethora_core::tree::{build, label_features};
-use plethora_core::{Error as CoreError, IndexRows, Progress, SeedStream};
-use plethora_system::Device;
+use plethora_core::{Error as CoreError, IndexRows, SeedStream};
 use tch::Tensor;
 
 use super::beam::{Beam, LevelRanker};
@@ -12,31 +10,21 @@ use super::level_batches::{Choice, LevelBatches};
 use super::level_validator::LevelValidator;
 use super::levels::Levels;
 use super::memory::memory_need;
-use super::model::TrainedTree;
+use super::model::{TrainedTree, WordModel};
 use super::network::{NetworkSetup, WordNetwork};
-use super::training_set::{Structure, WordSet};
+use super::training_set::{Structure, WordTexts};
 use crate::device::open_device;
 use crate::head::{Clusters, LabelFacts};
 use crate::start::Start;
-use crate::systems::journal::Journal;
 use crate::systems::label_clusters::{counts, label_clusters};
-use crate::systems::validation_documents::ValidationDocuments;
-use crate::train::{TrainConfig, Trainer, Validator, memory};
+use crate::systems::run_settings::share_of_epochs;
+use crate::systems::word_vectors::first_vectors;
+use crate::systems::{NetworkRun, NetworkStage, Trains};
+use crate::train::{TrainConfig, memory};
 use crate::{Error, Result};
 
 /// A run under way.
-pub(super) struct WordRun<'a> {
-    pub(super) set: &'a WordSet,
-    pub(super) config: &'a WordConfig,
-    pub(super) device: Device,
-    pub(super) valid: &'a ValidationDocuments,
-    /// Numbers of the documents that are trained on.
-    pub(super) documents: &'a [u32],
-    pub(super) word_vectors: &'a Tensor,
-    pub(super) work: &'a WorkFolder,
-    pub(super) progress: &'a dyn Progress,
-    pub(super) journal: Journal<'a>,
-}
+pub(super) type WordRun<'a> = NetworkRun<'a, WordConfig>;
 
 /// What is known of the documents after a level: their true items, and those the level ranks best.
 struct Reached {
@@ -44,8 +32,61 @@ struct Reached {
     beams: Vec<Beam>,
 }
 
+impl Trains for WordConfig {
+    type Texts = WordTexts;
+    type Model = WordModel;
+
+    fn validate(&self) -> plethora_core::Result<()> {
+        Self::validate(self)
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    fn train(&self) -> &TrainConfig {
+        &self.train
+    }
+
+    fn train_mut(&mut self) -> &mut TrainConfig {
+        &mut self.train
+    }
+
+    fn with_epoch_share(&self, share: f64) -> Self {
+        let mut config = self.clone();
+        config.train.epochs = share_of_epochs(self.train.epochs, share);
+        if let Some(plt) = &mut config.plt {
+            plt.lower_epochs = share_of_epochs(plt.lower_epochs, share);
+        }
+        config
+    }
+
+    fn train_networks(mut run: WordRun<'_>, seed: SeedStream) -> Result<WordModel> {
+        let (config, texts) = (run.config, &run.set.texts);
+        let read = (&texts.words, &texts.sequences);
+        let word_vectors = first_vectors(read, &config.vectors, seed, run.progress)?;
+        let trees = (0..config.num_trees())
+            .map(|tree| {
+                let seed = seed.named("tree").child(tree as u64);
+                run.train_tree(tree, &word_vectors, seed)
+            })
+            .collect::<Result<_>>()?;
+        Ok(WordModel {
+            config: config.clone(),
+            words: texts.words.clone(),
+            trees,
+            num_labels: run.set.space.len(),
+        })
+    }
+}
+
 impl WordRun<'_> {
-    pub(super) fn train_tree(&mut self, tree: usize, seed: SeedStream) -> Result<TrainedTree> {
+    fn train_tree(
+        &mut self,
+        tree: usize,
+        word_vectors: &Tensor,
+        seed: SeedStream,
+    ) -> Result<TrainedTree> {
         let (levels, clusters) = self.structure(seed)?;
         let mut networks: Vec<WordNetwork> = Vec::new();
         let mut above: Option<(Reached, Reached)> = None;
@@ -55,6 +96,7 @@ impl WordRun<'_> {
                 levels: &levels,
                 level,
                 clusters: clusters.as_ref(),
+                word_vectors,
                 name: format!("tree-{tree}.level-{level}"),
                 seed: seed.named("level").child(level as u64),
             };
@@ -145,7 +187,7 @@ impl WordRun<'_> {
             (stage.clusters).map(|clusters| clusters.count_documents(train_truth.rows()));
         let mut network = WordNetwork::new(&NetworkSetup {
             config,
-            word_vectors: self.word_vectors,
+            word_vectors: stage.word_vectors,
             labels: facts(&counts),
             has_candidates: stage.level > 0,
             clusters: stage.clusters.zip(cluster_counts.as_deref().map(facts)),
@@ -155,7 +197,6 @@ impl WordRun<'_> {
         if let Some(previous) = previous {
             network.take_over(previous);
         }
-        let train = self.train_config(stage.level);
         let need = memory_need(&network, config, self.device);
         let mut lowering = vec!["train.batch_size", "words.max_length"];
         lowering.extend(stage.clusters.map(|_| "clusters.beam"));
@@ -172,7 +213,7 @@ impl WordRun<'_> {
                 num_parents: config.train_beam(),
             }),
         };
-        let mut level_validator = LevelValidator {
+        let validator = LevelValidator {
             levels: stage.levels,
             level: stage.level,
             sequences: &self.valid.sequences,
@@ -180,28 +221,13 @@ impl WordRun<'_> {
             above: above.map(|(_, valid)| valid.beams.as_slice()),
             beam: config.predict_beam(),
         };
-        let validator: Option<&mut dyn Validator<WordNetwork>> = if self.valid.is_empty() {
-            None
-        } else {
-            Some(&mut level_validator)
-        };
-        let is_only = stage.levels.len() == 1 && stage.tree == 0;
-        let prefix = if is_only {
-            String::new()
-        } else {
-            format!("{}/", stage.name)
-        };
-        self.journal.begin(prefix);
-        let outcome = Trainer {
-            config: &train,
-            seed: stage.seed.named("training"),
-            work: self.work,
+        let training = NetworkStage {
             name: &stage.name,
-            progress: self.progress,
-            journal: &mut self.journal,
-        }
-        .run(&network, &batches, validator)?;
-        self.journal.end(outcome.steps, outcome.epochs);
+            is_only: stage.levels.len() == 1 && stage.tree == 0,
+            train: &self.train_config(stage.level),
+            seed: stage.seed.named("training"),
+        };
+        self.train_network(&training, &network, &batches, Some(validator))?;
         Ok(network)
     }
 
@@ -250,6 +276,7 @@ struct Stage<'a> {
     levels: &'a Levels,
     level: usize,
     clusters: Option<&'a Clusters>,
+    word_vectors: &'a Tensor,
     name: String,
     seed: SeedStream,
 }

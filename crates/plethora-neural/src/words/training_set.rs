@@ -3,36 +3,15 @@
 use plethora_core::text::{TfIdfBuilder, Words, WordsBuilder};
 use plethora_core::tree::TreeConfig;
 use plethora_core::{IndexRows, Result, SparseMatrix};
-use serde::Serialize;
 
 use super::config::WordConfig;
-use crate::systems::fingerprint::Fingerprint;
-use crate::systems::validation_documents::ValidationDocuments;
-use crate::systems::{ReadsTexts, TextSet, TextSetBuilder};
+use crate::systems::{ReadsTexts, TextSet, TextSetBuilder, Texts};
 
 /// What a system of words is trained on.
 pub type WordSet = TextSet<WordTexts>;
 
 /// Makes a [`WordSet`] of documents.
 pub type WordSetBuilder = TextSetBuilder<WordReader>;
-
-impl WordSet {
-    /// Says which data, settings and seed a run has, so that only an equal one resumes it.
-    pub fn fingerprint<Batch: Serialize>(
-        &self,
-        config: &WordConfig<Batch>,
-        valid: Option<&ValidationDocuments>,
-    ) -> Result<String> {
-        let mut fingerprint = Fingerprint::new(config, self.space.labels())?;
-        fingerprint.add_rows(self.texts.sequences.rows());
-        fingerprint.add_rows(self.labels_of_documents.rows());
-        if let Some(valid) = valid {
-            fingerprint.add_validation(valid);
-        }
-        fingerprint.add_files(&config.vectors.files())?;
-        Ok(fingerprint.finish())
-    }
-}
 
 /// Training texts as words.
 #[derive(Debug)]
@@ -43,6 +22,20 @@ pub struct WordTexts {
     pub sequences: IndexRows,
     /// What labels will be found through.
     pub(super) structure: Structure,
+}
+
+impl Texts for WordTexts {
+    fn known(&self) -> (&'static str, u64) {
+        ("words", self.words.vocabulary().len() as u64)
+    }
+
+    fn sequence(&self, document: usize) -> &[u32] {
+        self.sequences.row(document)
+    }
+
+    fn sequences_of(&self, texts: &[String]) -> IndexRows {
+        self.words.sequences(texts)
+    }
 }
 
 /// What labels are found through, with what it takes to build that.

@@ -186,7 +186,7 @@ fn settings_that_do_not_go_together_are_refused() {
     );
     assert_eq!(
         of_adaptive("adaptive.shrink = 0.0"),
-        "adaptive.shrink: must be a number from 1"
+        "adaptive.shrink: must be a number from 1, found 0"
     );
     let mut config = small("head.form = \"flat\"");
     config.head.form = Auto::Set(HeadForm::Adaptive);

@@ -7,7 +7,7 @@ use std::vec::IntoIter;
 use plethora_core::artifact::{ModelDetails, ModelReader, ModelWriter, save_label_space};
 use plethora_core::corpus::{Document, Label};
 use plethora_core::{LabelId, NoProgress, Result};
-use plethora_neural::pretrained::Pretrained;
+use plethora_neural::pretrained::PRETRAINED;
 use plethora_system::settings::{Assignment, Settings};
 use plethora_system::{
     Compute, Device, DocumentSource, DocumentStream, Precision, Registry, RunContext, Trained,
@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 use crate::workshop::{ENCODER, OPTIONS, documents, texts};
 
-static REGISTRY: LazyLock<Registry> = LazyLock::new(|| Registry::new([&Pretrained as _]));
+static REGISTRY: LazyLock<Registry> = LazyLock::new(|| Registry::new([&PRETRAINED as _]));
 
 /// Documents in memory.
 struct Stream(IntoIter<Document>);
@@ -149,10 +149,13 @@ fn settings_that_cannot_work_are_refused_by_their_keys() {
         refused.unwrap().to_string()
     };
     for (change, message) in [
-        ("train.epochs=0", "train.epochs: must be from 1 to 1000000"),
+        (
+            "train.epochs=0",
+            "train.epochs: must be from 1 to 1000000, found 0",
+        ),
         (
             "train.learning_rate=0",
-            "train.learning_rate: must be a number above 0",
+            "train.learning_rate: must be a number above 0, found 0",
         ),
         (
             "document.max_length=0",
@@ -163,7 +166,7 @@ fn settings_that_cannot_work_are_refused_by_their_keys() {
     }
     assert_eq!(
         refusal("aplc-xlnet", "adaptive.hidden=0"),
-        "adaptive.hidden: must be from 1 to 65536"
+        "adaptive.hidden: must be from 1 to 65536, found 0"
     );
 }
 

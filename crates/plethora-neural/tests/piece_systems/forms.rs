@@ -3,7 +3,8 @@
 use std::fs;
 
 use plethora_core::{LabelId, ScoredLabel};
-use plethora_neural::pretrained::{OpenPieceConfig, PieceConfig, Pretrained};
+use plethora_neural::NeuralModel as _;
+use plethora_neural::pretrained::{OpenPieceConfig, PRETRAINED, PieceConfig};
 use plethora_system::{Family as _, Precision};
 use serde_json::json;
 use tempfile::TempDir;
@@ -47,7 +48,7 @@ pub(crate) fn holds_all_the_way(config: &OpenPieceConfig) {
     assert!(distance(&opened_rankings, &rankings) < 1e-6);
     assert_eq!(labels(&opened_rankings), labels(&rankings));
     assert_eq!(opened.num_parameters(), model.num_parameters());
-    let stored = Pretrained.num_parameters(&reader).unwrap();
+    let stored = PRETRAINED.num_parameters(&reader).unwrap();
     assert_eq!(stored, Some(model.num_parameters()));
     let saved: PieceConfig = reader.read_json("config.json").unwrap();
     assert_eq!(saved, workshop.config);

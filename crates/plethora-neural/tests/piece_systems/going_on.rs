@@ -2,7 +2,7 @@
 
 use plethora_core::metrics::{EvaluationConfig, Evaluator};
 use plethora_core::{Error as CoreError, LabelId};
-use plethora_neural::{Error, ValidationDocuments};
+use plethora_neural::{Error, NeuralModel as _, ValidationDocuments};
 use serde_json::Value;
 
 use crate::workshop::{OPTIONS, Watch, Workshop, documents, rank, rankings_of, set, set_of, small};

@@ -12,11 +12,11 @@ use plethora_core::artifact::{
 use plethora_core::corpus::{Content, Document};
 use plethora_core::{NoProgress, Progress, ScoredLabel};
 use plethora_neural::pretrained::{
-    CutsTexts, OpenPieceConfig, PieceConfig, PieceModel, PieceSet, PieceSetBuilder, PieceTrainer,
-    Pretrained,
+    CutsTexts, OpenPieceConfig, PRETRAINED, PieceConfig, PieceModel, PieceSet, PieceSetBuilder,
+    PieceTrainer,
 };
-use plethora_neural::{Result, ValidationDocuments};
-use plethora_system::{Compute, Device, Family as _, Precision, RankOptions, Ranker as _};
+use plethora_neural::{NeuralModel as _, Result, ValidationDocuments};
+use plethora_system::{Compute, Device, Family as _, Precision, RankOptions};
 use tempfile::TempDir;
 use toml::Value;
 
@@ -83,7 +83,7 @@ pub(crate) fn of_recipe(changes: &str) -> OpenPieceConfig {
 
 /// As [`of_recipe`], with the recipe of any system.
 pub(crate) fn of_system(system: &str, changes: &str) -> OpenPieceConfig {
-    let mut systems = Pretrained.systems().iter();
+    let mut systems = PRETRAINED.systems().iter();
     let spec = systems.find(|spec| spec.name == system).unwrap();
     let config: OpenPieceConfig = toml::from_str(spec.recipe).unwrap();
     let mut settings = Value::try_from(&config).unwrap();

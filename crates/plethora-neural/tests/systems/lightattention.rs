@@ -8,7 +8,7 @@ use plethora_core::{Error as CoreError, Progress};
 use plethora_neural::words::{
     EncoderConfig, HeadConfig, LabelContext, WordConfig, WordModel, WordSet, WordTrainer,
 };
-use plethora_neural::{Error, Result};
+use plethora_neural::{Error, NeuralModel as _, Result};
 use plethora_system::RankOptions;
 use tempfile::TempDir;
 
@@ -43,7 +43,7 @@ fn with_context(context: LabelContext) -> WordConfig {
 }
 
 fn rank(model: &WordModel) -> Vec<Vec<ScoredLabel>> {
-    model.rank(&texts(), OPTIONS).unwrap()
+    model.rank_texts(&texts(), OPTIONS).unwrap()
 }
 
 fn stopped_after(
@@ -72,7 +72,7 @@ fn shared_contexts_rank_in_a_batch_as_alone_and_explain() {
         let together = rank(&model);
         let alone: Vec<Vec<ScoredLabel>> = texts()
             .iter()
-            .map(|text| model.rank(&[text], OPTIONS).unwrap().remove(0))
+            .map(|text| model.rank_texts(&[text], OPTIONS).unwrap().remove(0))
             .collect();
         assert_close(&alone, &together);
         let label = together[0][0].label;
@@ -110,8 +110,8 @@ fn clusterings_differ_and_their_scores_are_averaged() {
         beam: Some(1000),
     };
     let text = &texts()[..1];
-    let of_both = both.rank(text, all).unwrap().remove(0);
-    let of_first = first.rank(text, all).unwrap().remove(0);
+    let of_both = both.rank_texts(text, all).unwrap().remove(0);
+    let of_first = first.rank_texts(text, all).unwrap().remove(0);
     assert_eq!(of_both.len(), set.space.len());
     for scored in of_first.iter().take(20) {
         let mean = of_both.iter().find(|one| one.label == scored.label);
@@ -132,7 +132,7 @@ fn a_wider_beam_finds_the_labels_of_a_narrow_one_with_the_same_scores() {
             top_k: 1000,
             beam: Some(beam),
         };
-        model.rank(&texts()[..3], options).unwrap()
+        model.rank_texts(&texts()[..3], options).unwrap()
     };
     for (narrow, wide) in ranked(1).iter().zip(ranked(1000)) {
         assert_eq!(wide.len(), set.space.len());
@@ -159,7 +159,7 @@ fn precision_after_learning(mut config: WordConfig) -> f64 {
         .iter()
         .map(|document| document.text().unwrap().to_owned())
         .collect();
-    let rankings = model.rank(&texts, OPTIONS).unwrap();
+    let rankings = model.rank_texts(&texts, OPTIONS).unwrap();
     let truths = set.labels_of_documents.rows();
     let hits = rankings.iter().zip(truths).map(|(ranking, truth)| {
         let is_true = |scored: &&ScoredLabel| truth.contains(&scored.label.0);

@@ -1,9 +1,8 @@
 //! Annif's short texts: the text, then `<uri>`s in the last column or spread over several.
 
-use super::super::Content;
 use super::super::lines::Lines;
 use super::label_text::split_uris;
-use super::{RawDocument, Row, RowReader};
+use super::{Row, RowReader};
 use crate::Result;
 
 /// Reads [`Format::AnnifTsv`](super::Format::AnnifTsv).
@@ -19,25 +18,12 @@ impl AnnifTsv {
 
 impl RowReader for AnnifTsv {
     fn next_row(&mut self) -> Result<Option<Row>> {
-        let Some(line) = self.lines.next_line()? else {
-            return Ok(None);
-        };
-        if line.trim_ascii().is_empty() {
-            return Ok(Some(Row::Blank));
-        }
-        let row = match parse(line) {
-            Some((text, labels)) => RawDocument {
-                id: None,
-                content: Content::Text(text.to_owned()),
-                labels: labels.iter().flat_map(|cell| split_uris(cell)).collect(),
-            },
-            None => {
-                return Err(self
-                    .lines
-                    .error("expected text, a tab, and subjects such as <http://..>"));
-            }
-        };
-        Ok(Some(Row::Document(row)))
+        self.lines.next_row(|line| {
+            let (text, labels) =
+                parse(line).ok_or("expected text, a tab, and subjects such as <http://..>")?;
+            let labels = labels.iter().flat_map(|cell| split_uris(cell)).collect();
+            Ok::<_, &str>(Row::text(None, text, labels))
+        })
     }
 
     fn line(&self) -> u64 {

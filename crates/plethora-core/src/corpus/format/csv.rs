@@ -79,7 +79,8 @@ fn read(reader: &mut Reader<RowBytes>, record: &mut StringRecord, origin: &Origi
         .map_err(|error| explain(error, origin))
 }
 
-fn explain(error: csv::Error, origin: &Origin) -> Error {
+/// What a failed read means.
+pub(in crate::corpus) fn explain(error: csv::Error, origin: &Origin) -> Error {
     let line = error.position().map(csv::Position::line);
     match error.into_kind() {
         ErrorKind::Io(source) => origin.read_error(source, line),

@@ -1,8 +1,8 @@
 //! fastText's lines: text with words such as `__label__sea`.
 
+use super::super::ReadOptions;
 use super::super::lines::Lines;
-use super::super::{Content, ReadOptions};
-use super::{RawDocument, Row, RowReader};
+use super::{Row, RowReader};
 use crate::{Argument, Error, Result};
 
 /// Reads [`Format::FastText`](super::Format::FastText).
@@ -28,23 +28,13 @@ impl FastText {
 
 impl RowReader for FastText {
     fn next_row(&mut self) -> Result<Option<Row>> {
-        let Some(line) = self.lines.next_line()? else {
-            return Ok(None);
-        };
-        if line.trim_ascii().is_empty() {
-            return Ok(Some(Row::Blank));
-        }
-        let (labels, text) = split_labels(line, &self.prefix);
-        if labels.iter().any(String::is_empty) {
-            return Err(self
-                .lines
-                .error(format!("a label without a name after `{}`", self.prefix)));
-        }
-        Ok(Some(Row::Document(RawDocument {
-            id: None,
-            content: Content::Text(text),
-            labels,
-        })))
+        self.lines.next_row(|line| {
+            let (labels, text) = split_labels(line, &self.prefix);
+            if labels.iter().any(String::is_empty) {
+                return Err(format!("a label without a name after `{}`", self.prefix));
+            }
+            Ok(Row::text(None, text, labels))
+        })
     }
 
     fn line(&self) -> u64 {

@@ -1,15 +1,13 @@
 //! The wanted fields of one JSON object per line, taken while parsing, without a tree of the rest.
 
-use std::cell::Cell;
-
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
 use super::super::ReadOptions;
 use super::super::filter::RowFilter;
-use super::Format;
-use super::json_value::{FilterSeed, IdSeed, LabelSeed, TextSeed};
+use super::json_value::{id_in, judge, text_in};
+use super::{Format, Row};
 use crate::{Argument, Message};
 
 /// Which fields to take, and what they hold.
@@ -45,8 +43,8 @@ pub(super) struct JsonRow {
     pub(super) id: Option<String>,
     /// True if there were fields that nobody wants.
     pub(super) has_other_fields: bool,
-    /// True if labels were refused that might be a string of them; set while the message is made.
-    needs_separator: Cell<bool>,
+    /// True if labels were refused that might be a string of them.
+    needs_separator: bool,
 }
 
 impl JsonFields {
@@ -92,7 +90,7 @@ impl JsonFields {
         let parsed = seed.deserialize(&mut deserializer);
         let keeps = parsed
             .and_then(|keeps| deserializer.end().map(|()| keeps))
-            .map_err(|error| explain(&error, line, row.needs_separator.get()))?;
+            .map_err(|error| explain(&error, line, row.needs_separator))?;
         if !keeps {
             return Ok(None);
         }
@@ -133,39 +131,26 @@ impl JsonFields {
     }
 }
 
-impl JsonRow {
-    /// The texts that are there and not empty, joined with newlines.
-    pub(super) fn take_text(&mut self) -> String {
-        let mut texts = self
-            .texts
-            .iter_mut()
-            .filter_map(Option::take)
-            .filter(|text| !text.is_empty());
-        let mut joined = texts.next().unwrap_or_default();
-        for text in texts {
+impl From<JsonRow> for Row {
+    /// The texts that are there and not empty are joined with newlines.
+    fn from(row: JsonRow) -> Self {
+        let mut texts = row.texts.into_iter().flatten();
+        let mut joined = texts.find(|text| !text.is_empty()).unwrap_or_default();
+        for text in texts.filter(|text| !text.is_empty()) {
             joined.push('\n');
             joined.push_str(&text);
         }
-        joined
+        Self::text(row.id.as_deref(), joined, row.labels)
     }
 }
 
 /// What a field is wanted for.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Roles {
     text: Option<usize>,
     labels: Option<usize>,
     is_id: bool,
     filter: Option<usize>,
-}
-
-impl Roles {
-    fn count(self) -> usize {
-        usize::from(self.text.is_some())
-            + usize::from(self.labels.is_some())
-            + usize::from(self.is_id)
-            + usize::from(self.filter.is_some())
-    }
 }
 
 /// Fills a [`JsonRow`] from a JSON object; gives whether the filter keeps the row.
@@ -197,17 +182,15 @@ impl<'de> Visitor<'de> for RowSeed<'_> {
             fields,
             filter: self.filter,
         })? {
-            self.row.has_other_fields |= roles.count() == 0;
+            self.row.has_other_fields |= roles == Roles::default();
             // An earlier name in the list of label fields wins, wherever it stands in the object.
             roles.labels = roles.labels.filter(|&index| index <= labels_from);
             labels_from = roles.labels.unwrap_or(labels_from);
-            if self.is_rejected || roles.count() == 0 {
+            if self.is_rejected || roles == Roles::default() {
                 map.next_value::<IgnoredAny>()?;
-            } else if roles.count() == 1 {
-                self.take(roles, |seed| seed.take_from(&mut map))?;
             } else {
-                let value: Value = map.next_value()?;
-                self.take_all(roles, &value).map_err(A::Error::custom)?;
+                let value = map.next_value()?;
+                self.take(roles, value).map_err(A::Error::custom)?;
             }
         }
         Ok(!self.is_rejected && self.filter.keeps_row())
@@ -215,104 +198,24 @@ impl<'de> Visitor<'de> for RowSeed<'_> {
 }
 
 impl RowSeed<'_> {
-    /// Takes a value for the only role it has.
-    fn take<E>(
-        &mut self,
-        roles: Roles,
-        read: impl FnOnce(ValueSeed<'_>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let Roles {
-            text,
-            labels,
-            is_id,
-            filter,
-        } = roles;
-        if let Some(index) = text {
-            let slot = &mut self.row.texts[index];
-            read(ValueSeed::Text(TextSeed {
-                slot,
-                field: &self.fields.text[index],
-            }))?;
-        } else if let Some(index) = labels {
-            self.row.labels.clear();
-            let labels = &mut self.row.labels;
-            read(ValueSeed::Labels(LabelSeed {
-                labels,
-                field: &self.fields.labels[index],
-                needs_separator: &self.row.needs_separator,
-            }))?;
-        } else if is_id {
-            read(ValueSeed::Id(IdSeed {
-                slot: &mut self.row.id,
-                field: &self.fields.id,
-            }))?;
-        } else if let Some(index) = filter {
-            read(ValueSeed::Filter(FilterSeed {
-                filter: self.filter,
-                index,
-            }))?;
+    /// Takes a value for what its field is wanted for.
+    fn take(&mut self, roles: Roles, value: Value) -> Result<(), String> {
+        let (fields, row) = (self.fields, &mut *self.row);
+        if let Some(index) = roles.labels {
+            let field = &fields.labels[index];
+            row.labels = field.labels_in(&value, &mut row.needs_separator)?;
+        }
+        if roles.is_id {
+            row.id = id_in(&value, &fields.id)?;
+        }
+        if let Some(index) = roles.filter {
+            judge(self.filter, index, &value);
             self.is_rejected |= !self.filter.accepts(index);
         }
-        Ok(())
-    }
-
-    /// Takes a value for each of several roles.
-    fn take_all(&mut self, roles: Roles, value: &Value) -> Result<(), serde_json::Error> {
-        let Roles {
-            text,
-            labels,
-            is_id,
-            filter,
-        } = roles;
-        let parts = [
-            Roles {
-                text,
-                ..Roles::default()
-            },
-            Roles {
-                labels,
-                ..Roles::default()
-            },
-            Roles {
-                is_id,
-                ..Roles::default()
-            },
-            Roles {
-                filter,
-                ..Roles::default()
-            },
-        ];
-        for part in parts.into_iter().filter(|part| part.count() == 1) {
-            self.take(part, |seed| seed.deserialize(value))?;
+        if let Some(index) = roles.text {
+            row.texts[index] = text_in(value, &fields.text[index])?;
         }
         Ok(())
-    }
-}
-
-/// Any of the seeds, so that one place decides which.
-enum ValueSeed<'a> {
-    Text(TextSeed<'a>),
-    Labels(LabelSeed<'a>),
-    Id(IdSeed<'a>),
-    Filter(FilterSeed<'a>),
-}
-
-impl ValueSeed<'_> {
-    fn take_from<'de, A: MapAccess<'de>>(self, map: &mut A) -> Result<(), A::Error> {
-        map.next_value_seed(self)
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for ValueSeed<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        match self {
-            Self::Text(seed) => deserializer.deserialize_any(seed),
-            Self::Labels(seed) => deserializer.deserialize_any(seed),
-            Self::Id(seed) => deserializer.deserialize_any(seed),
-            Self::Filter(seed) => deserializer.deserialize_any(seed),
-        }
     }
 }
 

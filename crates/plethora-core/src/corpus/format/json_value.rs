@@ -1,260 +1,142 @@
 //! What JSON values may stand in the fields of a corpus row, each with its message for others.
 
-use std::cell::Cell;
-use std::fmt;
-
-use serde::de::{Deserialize, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::Unexpected;
+use serde_json::{Map, Value};
 
 use super::super::filter::RowFilter;
 use super::json_row::LabelField;
 use super::label_text::{bare_uri, split_at};
 
-/// Takes a string as text; `null` counts as missing.
-pub(super) struct TextSeed<'a> {
-    pub(super) slot: &'a mut Option<String>,
-    pub(super) field: &'a str,
-}
-
-impl Visitor<'_> for TextSeed<'_> {
-    type Value = ();
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "field `{}` to be a string", self.field)
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<(), E> {
-        *self.slot = Some(text.to_owned());
-        Ok(())
-    }
-
-    fn visit_string<E>(self, text: String) -> Result<(), E> {
-        *self.slot = Some(text);
-        Ok(())
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        *self.slot = None;
-        Ok(())
+/// A string as text; `null` counts as missing.
+pub(super) fn text_in(value: Value, field: &str) -> Result<Option<String>, String> {
+    match value {
+        Value::String(text) => Ok(Some(text)),
+        Value::Null => Ok(None),
+        other => Err(wrong(&other, &format!("field `{field}` to be a string"))),
     }
 }
 
-/// Takes a string or an integer as id; `null` counts as missing.
-pub(super) struct IdSeed<'a> {
-    pub(super) slot: &'a mut Option<String>,
-    pub(super) field: &'a str,
-}
-
-impl Visitor<'_> for IdSeed<'_> {
-    type Value = ();
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            formatter,
-            "field `{}` to be a string or an integer",
-            self.field
-        )
-    }
-
-    fn visit_str<E>(self, id: &str) -> Result<(), E> {
-        *self.slot = Some(id.to_owned());
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, id: u64) -> Result<(), E> {
-        *self.slot = Some(id.to_string());
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, id: i64) -> Result<(), E> {
-        *self.slot = Some(id.to_string());
-        Ok(())
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        *self.slot = None;
-        Ok(())
+/// A string or an integer as id; `null` counts as missing.
+pub(super) fn id_in(value: &Value, field: &str) -> Result<Option<String>, String> {
+    let expected = || format!("field `{field}` to be a string or an integer");
+    match value {
+        Value::Null => Ok(None),
+        value => key_in(value)
+            .map(Some)
+            .ok_or_else(|| wrong(value, &expected())),
     }
 }
 
-/// Takes a list of labels, or a string of them with a separator; `null` counts as none.
-pub(super) struct LabelSeed<'a> {
-    pub(super) labels: &'a mut Vec<String>,
-    pub(super) field: &'a LabelField,
-    /// Set with the message for other values, where a separator would be a way out.
-    pub(super) needs_separator: &'a Cell<bool>,
-}
-
-impl<'de> Visitor<'de> for LabelSeed<'_> {
-    type Value = ();
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let LabelField {
-            name,
-            separator,
-            allows_objects,
-        } = self.field;
-        write!(
-            formatter,
-            "field `{name}` to be a list of strings or integers"
-        )?;
-        if *allows_objects {
-            formatter.write_str(", or of objects with `uri` or `label`")?;
-        }
-        if separator.is_some() {
-            formatter.write_str(", or a string of labels")?;
-        }
-        self.needs_separator.set(separator.is_none());
-        Ok(())
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
-        match &self.field.separator {
-            Some(separator) => {
-                *self.labels = split_at(text, separator);
-                Ok(())
-            }
-            None => Err(E::invalid_type(serde::de::Unexpected::Str(text), &self)),
-        }
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        while let Some(label) = list.next_element::<AnyLabel>()? {
-            match label {
-                AnyLabel::Key(key) => self.labels.push(key),
-                AnyLabel::Object(Some(key)) if self.field.allows_objects => self.labels.push(key),
-                AnyLabel::Object(_) => {
-                    return Err(A::Error::custom(format_args!(
-                        "an object in the list, expected {}",
-                        Expectation(&self)
-                    )));
+impl LabelField {
+    /// A list of labels, or a string of them with a separator; `null` counts as none. `needs_separator` is set
+    /// where a separator would be a way out for other values.
+    pub(super) fn labels_in(
+        &self,
+        value: &Value,
+        needs_separator: &mut bool,
+    ) -> Result<Vec<String>, String> {
+        let mut refuse = |found: String| {
+            *needs_separator = self.separator.is_none();
+            Err(format!("{found}, expected {}", self.expected()))
+        };
+        match (value, &self.separator) {
+            (Value::Null, _) => Ok(Vec::new()),
+            (Value::String(text), Some(separator)) => Ok(split_at(text, separator)),
+            (Value::Array(list), _) => {
+                let mut labels = Vec::with_capacity(list.len());
+                for label in list {
+                    let key = match label {
+                        Value::Object(object) if self.allows_objects => subject_in(object)?,
+                        Value::Object(_) => None,
+                        other => match key_in(other) {
+                            None => return Err(wrong(other, "labels to be strings or integers")),
+                            key => key,
+                        },
+                    };
+                    match key {
+                        Some(key) => labels.push(key),
+                        None => return refuse("an object in the list".into()),
+                    }
                 }
+                Ok(labels)
             }
+            _ => refuse(invalid(value)),
         }
-        Ok(())
-    }
-}
-
-/// Shows what a seed expects, inside of another message.
-struct Expectation<'a, 'b>(&'a LabelSeed<'b>);
-
-impl fmt::Display for Expectation<'_, '_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Visitor::expecting(self.0, formatter)
-    }
-}
-
-/// One label of a list.
-enum AnyLabel {
-    Key(String),
-    /// An object, with its `uri` or else its `label`.
-    Object(Option<String>),
-}
-
-impl<'de> Deserialize<'de> for AnyLabel {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(AnyLabelVisitor)
-    }
-}
-
-struct AnyLabelVisitor;
-
-impl<'de> Visitor<'de> for AnyLabelVisitor {
-    type Value = AnyLabel;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("labels to be strings or integers")
     }
 
-    fn visit_str<E>(self, label: &str) -> Result<AnyLabel, E> {
-        Ok(AnyLabel::Key(label.to_owned()))
-    }
-
-    fn visit_string<E>(self, label: String) -> Result<AnyLabel, E> {
-        Ok(AnyLabel::Key(label))
-    }
-
-    fn visit_u64<E>(self, label: u64) -> Result<AnyLabel, E> {
-        Ok(AnyLabel::Key(label.to_string()))
-    }
-
-    fn visit_i64<E>(self, label: i64) -> Result<AnyLabel, E> {
-        Ok(AnyLabel::Key(label.to_string()))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<AnyLabel, A::Error> {
-        let (mut uri, mut name) = (None, None);
-        while let Some(key) = map.next_key::<String>()? {
-            match key.as_str() {
-                "uri" => uri = map.next_value::<Option<String>>()?,
-                "label" => name = map.next_value::<Option<String>>()?,
-                _ => drop(map.next_value::<IgnoredAny>()?),
-            }
-        }
-        Ok(AnyLabel::Object(
-            uri.map(|uri| bare_uri(&uri).to_owned()).or(name),
-        ))
+    fn expected(&self) -> String {
+        let name = &self.name;
+        let objects = if self.allows_objects {
+            ", or of objects with `uri` or `label`"
+        } else {
+            ""
+        };
+        let string = match self.separator {
+            Some(_) => ", or a string of labels",
+            None => "",
+        };
+        format!("field `{name}` to be a list of strings or integers{objects}{string}")
     }
 }
 
 /// Shows a value, or each value of a list, to the row filter.
-pub(super) struct FilterSeed<'a> {
-    pub(super) filter: &'a mut RowFilter,
-    pub(super) index: usize,
-}
-
-impl<'de> Visitor<'de> for FilterSeed<'_> {
-    type Value = ();
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a value to choose rows by")
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<(), E> {
-        self.filter.judge(self.index, value);
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<(), E> {
-        self.filter.judge(self.index, &value.to_string());
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<(), E> {
-        self.filter.judge(self.index, &value.to_string());
-        Ok(())
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<(), E> {
-        self.filter.judge(self.index, &value.to_string());
-        Ok(())
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<(), E> {
-        self.filter
-            .judge(self.index, if value { "true" } else { "false" });
-        Ok(())
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        while let Some(value) = list.next_element::<serde_json::Value>()? {
-            match value {
-                serde_json::Value::String(text) => self.filter.judge(self.index, &text),
-                other => self.filter.judge(self.index, &other.to_string()),
+pub(super) fn judge(filter: &mut RowFilter, index: usize, value: &Value) {
+    match value {
+        Value::Null | Value::Object(_) => {}
+        Value::String(text) => filter.judge(index, text),
+        Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
+            Some(number) => filter.judge(index, &number.to_string()),
+            None => filter.judge(index, &number.to_string()),
+        },
+        Value::Array(list) => {
+            for value in list {
+                match value {
+                    Value::String(text) => filter.judge(index, text),
+                    other => filter.judge(index, &other.to_string()),
+                }
             }
         }
-        Ok(())
+        Value::Bool(_) => filter.judge(index, &value.to_string()),
     }
+}
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(())
+/// A string or an integer as a key.
+fn key_in(value: &Value) -> Option<String> {
+    match value {
+        Value::String(key) => Some(key.clone()),
+        Value::Number(number) if !number.is_f64() => Some(number.to_string()),
+        _ => None,
     }
+}
+
+/// The `uri` of one of Annif's subjects, or else its `label`.
+fn subject_in(object: &Map<String, Value>) -> Result<Option<String>, String> {
+    let string = |name: &str| match object.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.as_str())),
+        Some(other) => Err(wrong(other, "a string")),
+    };
+    let (uri, name) = (string("uri")?, string("label")?);
+    Ok(uri.map(bare_uri).or(name).map(str::to_owned))
+}
+
+fn wrong(value: &Value, expected: &str) -> String {
+    format!("{}, expected {expected}", invalid(value))
+}
+
+/// As the parser says it of values that it refuses itself.
+fn invalid(value: &Value) -> String {
+    let found = match value {
+        Value::Null => return "invalid type: null".into(),
+        Value::Bool(value) => Unexpected::Bool(*value),
+        Value::Number(number) => match (number.as_u64(), number.as_i64()) {
+            (Some(number), _) => Unexpected::Unsigned(number),
+            (_, Some(number)) => Unexpected::Signed(number),
+            _ => Unexpected::Float(number.as_f64().unwrap_or_default()),
+        },
+        Value::String(text) => Unexpected::Str(text),
+        Value::Array(_) => Unexpected::Seq,
+        Value::Object(_) => Unexpected::Map,
+    };
+    format!("invalid type: {found}")
 }

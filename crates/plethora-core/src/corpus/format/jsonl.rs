@@ -1,10 +1,10 @@
 //! JSON lines: one object per line, with fields for text, labels and id.
 
+use super::super::ReadOptions;
 use super::super::filter::RowFilter;
 use super::super::lines::Lines;
-use super::super::{Content, ReadOptions};
 use super::json_row::{JsonFields, JsonRow, LabelField};
-use super::{Format, RawDocument, Row, RowReader};
+use super::{Format, Row, RowReader};
 use crate::{Message, Result};
 
 /// The list of objects in which Annif keeps a document's subjects.
@@ -52,7 +52,7 @@ impl Jsonl {
         }
     }
 
-    fn document(&mut self, mut row: JsonRow) -> Result<RawDocument, Message> {
+    fn row(&mut self, row: JsonRow) -> Result<Row, Message> {
         for (was_found, text) in self.found_texts.iter_mut().zip(&row.texts) {
             *was_found |= text.is_some();
         }
@@ -60,11 +60,7 @@ impl Jsonl {
         if self.requires_id && row.id.is_none() {
             return Err(format!("no field `{}` for the id", self.fields.id).into());
         }
-        Ok(RawDocument {
-            content: Content::Text(row.take_text()),
-            id: row.id,
-            labels: row.labels,
-        })
+        Ok(row.into())
     }
 
     /// Text fields may be missing in some rows; in all rows it is likely a slip of the pen.
@@ -94,7 +90,7 @@ impl RowReader for Jsonl {
         let parsed = self.fields.parse(line, &mut self.filter);
         let row = parsed.and_then(|row| match row {
             None => Ok(Row::Filtered),
-            Some(row) => self.document(row).map(Row::Document),
+            Some(row) => self.row(row),
         });
         row.map(Some).map_err(|message| self.lines.error(message))
     }

@@ -27,6 +27,7 @@ use super::source::{Origin, Source};
 use super::{Content, Label, ReadOptions};
 use crate::{Argument, Error, Message, Result};
 
+pub(super) use csv::explain as explain_csv;
 pub(super) use label_text::bare_uri;
 
 /// A way to write a corpus in files.
@@ -166,6 +167,17 @@ pub(super) enum Row {
     Filtered,
     /// A line without anything in it.
     Blank,
+}
+
+impl Row {
+    /// A text with its labels.
+    fn text(id: Option<&str>, text: impl Into<String>, labels: Vec<String>) -> Self {
+        Self::Document(RawDocument {
+            id: id.map(str::to_owned),
+            content: Content::Text(text.into()),
+            labels,
+        })
+    }
 }
 
 /// A document before the checks that all formats share.

@@ -1,9 +1,9 @@
 //! PECOS's text2text: label numbers, a tab, text. The numbers count in a label file.
 
 use super::super::lines::Lines;
-use super::super::{Content, Label, ReadOptions};
+use super::super::{Label, ReadOptions};
 use super::label_file::LabelFile;
-use super::{RawDocument, Row, RowReader};
+use super::{Row, RowReader};
 use crate::Result;
 
 /// Between a label number and its relevance.
@@ -23,7 +23,7 @@ impl Text2Text {
         Ok(Self { lines, label_file })
     }
 
-    fn document(line: &str, label_file: Option<&LabelFile>) -> Result<RawDocument, String> {
+    fn row(line: &str, label_file: Option<&LabelFile>) -> Result<Row, String> {
         let (numbers, text) = line
             .split_once('\t')
             .ok_or("expected label numbers, a tab, and text")?;
@@ -33,26 +33,14 @@ impl Text2Text {
             .filter(|number| !number.is_empty())
             .filter_map(|number| label_file.map(|file| file.key(number)))
             .collect();
-        Ok(RawDocument {
-            id: None,
-            content: Content::Text(text.to_owned()),
-            labels: labels?,
-        })
+        Ok(Row::text(None, text, labels?))
     }
 }
 
 impl RowReader for Text2Text {
     fn next_row(&mut self) -> Result<Option<Row>> {
-        let Some(line) = self.lines.next_line()? else {
-            return Ok(None);
-        };
-        if line.trim_ascii().is_empty() {
-            return Ok(Some(Row::Blank));
-        }
-        let document = Self::document(line, self.label_file.as_ref());
-        document
-            .map(|document| Some(Row::Document(document)))
-            .map_err(|message| self.lines.error(message))
+        let label_file = self.label_file.as_ref();
+        self.lines.next_row(|line| Self::row(line, label_file))
     }
 
     fn line(&self) -> u64 {

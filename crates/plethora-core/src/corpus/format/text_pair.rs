@@ -1,10 +1,10 @@
 //! A file of texts and a file of labels that belong together line by line.
 
+use super::super::ReadOptions;
 use super::super::lines::Lines;
 use super::super::source::Source;
-use super::super::{Content, ReadOptions};
 use super::label_text::{split_at, split_words};
-use super::{RawDocument, Row, RowReader};
+use super::{Row, RowReader};
 use crate::Result;
 
 /// Reads [`Format::TextPair`](super::Format::TextPair).
@@ -48,7 +48,7 @@ impl RowReader for TextPair {
             self.finish()?;
             return Ok(None);
         };
-        let content = Content::Text(text.to_owned());
+        let text = text.to_owned();
         let labels = match &mut self.labels {
             None => Vec::new(),
             Some(lines) => match (lines.next_line()?, &self.separator) {
@@ -63,11 +63,7 @@ impl RowReader for TextPair {
                 }
             },
         };
-        Ok(Some(Row::Document(RawDocument {
-            id: None,
-            content,
-            labels,
-        })))
+        Ok(Some(Row::text(None, text, labels)))
     }
 
     fn line(&self) -> u64 {

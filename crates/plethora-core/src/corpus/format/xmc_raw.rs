@@ -2,11 +2,11 @@
 
 use super::super::filter::RowFilter;
 use super::super::lines::Lines;
-use super::super::{Content, Label, ReadOptions};
-use super::json_row::{JsonFields, JsonRow, LabelField};
+use super::super::{Label, ReadOptions};
+use super::json_row::{JsonFields, LabelField};
 use super::label_file::LabelFile;
-use super::{Format, RawDocument, Row, RowReader};
-use crate::Result;
+use super::{Format, Row, RowReader};
+use crate::{Message, Result};
 
 /// The field of label numbers, which also tells the format.
 pub(super) const LABEL_NUMBERS: &str = "target_ind";
@@ -46,38 +46,21 @@ impl XmcRaw {
             label_file,
         })
     }
-
-    fn document(&self, mut row: JsonRow) -> Result<RawDocument, String> {
-        let labels: Result<_, String> = match &self.label_file {
-            Some(file) => row.labels.iter().map(|number| file.key(number)).collect(),
-            None => Ok(Vec::new()),
-        };
-        Ok(RawDocument {
-            content: Content::Text(row.take_text()),
-            id: row.id,
-            labels: labels?,
-        })
-    }
 }
 
 impl RowReader for XmcRaw {
     fn next_row(&mut self) -> Result<Option<Row>> {
-        let Some(line) = self.lines.next_line()? else {
-            return Ok(None);
-        };
-        if line.trim_ascii().is_empty() {
-            return Ok(Some(Row::Blank));
-        }
-        let parsed = self.fields.parse(line, &mut self.filter);
-        match parsed.map_err(|message| self.lines.error(message))? {
-            None => Ok(Some(Row::Filtered)),
-            Some(row) => {
-                let document = self
-                    .document(row)
-                    .map_err(|message| self.lines.error(message))?;
-                Ok(Some(Row::Document(document)))
-            }
-        }
+        self.lines.next_row(|line| {
+            let Some(mut row) = self.fields.parse(line, &mut self.filter)? else {
+                return Ok(Row::Filtered);
+            };
+            let keys: Result<_, String> = match &self.label_file {
+                Some(file) => row.labels.iter().map(|number| file.key(number)).collect(),
+                None => Ok(Vec::new()),
+            };
+            row.labels = keys?;
+            Ok::<_, Message>(row.into())
+        })
     }
 
     fn line(&self) -> u64 {

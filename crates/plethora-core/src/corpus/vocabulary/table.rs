@@ -4,7 +4,7 @@ use csv::{Position, ReaderBuilder, StringRecord};
 
 use super::super::Label;
 use super::super::bounds::RowBytes;
-use super::super::format::bare_uri;
+use super::super::format::{bare_uri, explain_csv};
 use super::super::source::Source;
 use super::PlacedLabel;
 use crate::Result;
@@ -99,16 +99,9 @@ pub(super) fn read_csv(source: Source) -> Result<Vec<PlacedLabel>> {
     let mut labels = Vec::new();
     loop {
         row.start();
-        match reader.read_record(&mut record) {
-            Ok(true) => {}
-            Ok(false) => return Ok(labels),
-            Err(error) => {
-                let line = error.position().map(Position::line);
-                return Err(match error.into_kind() {
-                    csv::ErrorKind::Io(source) => origin.read_error(source, line),
-                    other => origin.error(line, format!("not valid CSV: {}", csv_problem(&other))),
-                });
-            }
+        let has_more = reader.read_record(&mut record);
+        if !has_more.map_err(|error| explain_csv(error, &origin))? {
+            return Ok(labels);
         }
         let cells: Vec<&str> = record.iter().collect();
         match &columns {
@@ -122,19 +115,6 @@ pub(super) fn read_csv(source: Source) -> Result<Vec<PlacedLabel>> {
                 labels.push((columns.label(&cells), record.position().map(Position::line)));
             }
         }
-    }
-}
-
-/// What is wrong with a record.
-fn csv_problem(kind: &csv::ErrorKind) -> String {
-    match kind {
-        csv::ErrorKind::UnequalLengths {
-            expected_len, len, ..
-        } => {
-            format!("{len} columns, but the header has {expected_len}")
-        }
-        csv::ErrorKind::Utf8 { .. } => "the row is not valid UTF-8".into(),
-        other => format!("{other:?}"),
     }
 }
 

@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::observation_table::{ObservationTable, Quantity};
+use crate::checks::within;
 use crate::{Error, Result, SeedStream};
 
 /// Draws computed together, so that the table is read once for all of them.
@@ -44,15 +45,7 @@ impl BootstrapConfig {
     /// # Errors
     /// [`Error::Config`] that names the setting.
     pub fn validate(&self) -> Result<()> {
-        if !(MIN_RESAMPLES..=MAX_RESAMPLES).contains(&self.resamples) {
-            return Err(Error::config(
-                "resamples",
-                format!(
-                    "must be from {MIN_RESAMPLES} to {MAX_RESAMPLES}, found {}",
-                    self.resamples
-                ),
-            ));
-        }
+        within("resamples", self.resamples, MIN_RESAMPLES..=MAX_RESAMPLES)?;
         if !(self.confidence > 0.0 && self.confidence < 1.0) {
             return Err(Error::config(
                 "confidence",

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::text::words_config::within;
-use crate::{Error, Result};
+use crate::Result;
+use crate::checks::{share, share_above_zero, within};
 
 /// How word vectors are learnt from word sequences.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -33,19 +33,8 @@ impl SkipGramConfig {
         within("skip_gram.window", self.window, 1..=1000)?;
         within("skip_gram.negatives", self.negatives, 1..=1000)?;
         within("skip_gram.epochs", self.epochs, 1..=100_000)?;
-        if !(self.learning_rate > 0.0 && self.learning_rate <= 1.0) {
-            return Err(Error::config(
-                "skip_gram.learning_rate",
-                format!("must be above 0 and up to 1, found {}", self.learning_rate),
-            ));
-        }
-        if !(0.0..=1.0).contains(&self.subsample) {
-            return Err(Error::config(
-                "skip_gram.subsample",
-                format!("must be a share from 0 to 1, found {}", self.subsample),
-            ));
-        }
-        Ok(())
+        share_above_zero("skip_gram.learning_rate", f64::from(self.learning_rate))?;
+        share("skip_gram.subsample", self.subsample)
     }
 }
 

@@ -224,6 +224,7 @@ fn clusters_start_at_their_log_odds() {
     let input = VectorInput {
         parameters: &parameters,
         vector: &vector,
+        prior: None,
     };
     let found = doubles(&head.logits(&input).sigmoid());
     for (found, expected) in found.iter().zip([0.5, 0.1]) {

@@ -68,6 +68,7 @@ impl Case {
         VectorInput {
             parameters: &self.parameters,
             vector: &self.vector,
+            prior: None,
         }
     }
 

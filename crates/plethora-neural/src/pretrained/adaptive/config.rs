@@ -1,11 +1,11 @@
 //! Settings of adaptive probabilistic label clusters.
 
+use plethora_core::checks::{check, number_from, share_above_zero, share_below_one, within};
 use plethora_core::{Error, Result};
 use plethora_system::settings::Auto;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::checks::{check, check_share};
 use crate::setting::Setting;
 
 /// Settings as users give them.
@@ -83,17 +83,9 @@ where
 {
     /// Refuses settings that cannot work, naming the key.
     pub(crate) fn validate(&self) -> Result<()> {
-        check(
-            self.hidden.holds(|hidden| (1..=65_536).contains(hidden)),
-            "hidden",
-            "must be from 1 to 65536",
-        )?;
-        check_share(self.dropout, "dropout")?;
-        check(
-            self.shrink >= 1.0 && self.shrink.is_finite(),
-            "shrink",
-            "must be a number from 1",
-        )?;
+        within("hidden", self.hidden.value().copied(), 1..=65_536)?;
+        share_below_one("dropout", self.dropout)?;
+        number_from("shrink", self.shrink, 1.0)?;
         self.validate_clusters()
     }
 
@@ -120,11 +112,7 @@ where
             );
         }
         let is_all_head = share == Some(&1.0);
-        check(
-            share.is_none_or(|&share| share > 0.0 && share <= 1.0),
-            "head_share",
-            "must be a number above 0 and up to 1",
-        )?;
+        share_above_zero("head_share", share.copied())?;
         check(
             is_all_head || self.cut_offs.value().is_none(),
             "cut_offs",
@@ -224,7 +212,7 @@ mod tests {
         let cut_offs = |cut_offs: &[usize]| Auto::Set(cut_offs.to_vec());
         assert_eq!(
             refusal(|config| config.shrink = 0.5),
-            "shrink: must be a number from 1"
+            "shrink: must be a number from 1, found 0.5"
         );
         let mut config = open();
         for (wrong, message) in [

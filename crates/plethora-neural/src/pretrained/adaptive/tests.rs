@@ -140,6 +140,7 @@ impl Case {
         VectorInput {
             parameters: &self.parameters,
             vector: &self.vector,
+            prior: None,
         }
     }
 

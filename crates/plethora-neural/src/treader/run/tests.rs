@@ -1,13 +1,15 @@
 //! What a document's teacher may know: never its own labels, nor any of validation documents.
 
 use plethora_core::NoProgress;
+use plethora_core::artifact::WorkFolder;
 use plethora_core::corpus::{Content, Document, Label};
+use plethora_system::Device;
 use tch::Kind;
 
 use super::super::config::NeighbourVectors;
 use super::super::training_set::{TReaderReader, TReaderSetBuilder};
 use super::*;
-use crate::systems::ValidationDocuments;
+use crate::systems::{SystemTrainer, ValidationDocuments};
 
 const TWIN: &str = "ebb and flood of the northern harbour";
 
@@ -66,12 +68,12 @@ fn read(config: &TReaderConfig, documents: &[u32]) -> (Vec<Vec<String>>, Vec<Vec
     }
     let set = builder.finish(&vocabulary()).unwrap();
     let planted = document("planted", TWIN, "Planted");
-    let valid = TReaderValidation::read(&set.texts, |read| {
-        let mut valid = ValidationDocuments::new();
-        valid.add(&set.space, &planted, &mut *read)?;
-        Ok(valid.finish(read))
-    })
-    .unwrap();
+    let mut valid = ValidationDocuments::new();
+    let sequences = |texts: &[String]| set.texts.words.sequences(texts);
+    valid.add(&set.space, &planted, sequences).unwrap();
+    let features = set.texts.features_of(&[TWIN.into()]);
+    let features = features.iter().flat_map(|rows| rows.rows().map(Into::into));
+    let valid = valid.finish(sequences).with_features(features.collect());
     let words = &set.texts.words;
     let folder = tempfile::tempdir().unwrap();
     let work = WorkFolder::open(&folder.path().join("model"), "x", false).unwrap();
@@ -79,18 +81,15 @@ fn read(config: &TReaderConfig, documents: &[u32]) -> (Vec<Vec<String>>, Vec<Vec
     let word_vectors = start.normal(&[words.num_rows() as i64, 8], 1.0);
     let zero = Tensor::zeros([8], (Kind::Float, tch::Device::Cpu));
     word_vectors.narrow(0, 0, 1).copy_(&zero);
-    let run = TReaderRun {
+    let trainer = SystemTrainer {
         config,
         set: &set,
         device: Device::Cpu,
-        valid: &valid,
-        documents,
-        word_vectors: &word_vectors,
-        work: &work,
-        progress: &NoProgress,
-        journal: Journal::new(work.folder()),
+        valid: None,
     };
-    let (_, rows) = run.ask(set.texts.known.as_ref().unwrap()).unwrap();
+    let run = trainer.begin(&valid, documents, &work, &NoProgress);
+    let known = set.texts.known.as_ref().unwrap();
+    let (_, rows) = run.ask(known, &word_vectors).unwrap();
     let known: Vec<&Label> = (set.space.labels().iter())
         .chain(set.space.broader())
         .collect();

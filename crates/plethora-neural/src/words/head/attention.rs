@@ -9,8 +9,9 @@ use tch::{Device, Kind, Reduction, Tensor};
 
 use super::attention_form::{AttentionForm, LabelStore};
 use super::layers::Layer;
-use super::{HeadInput, Scored};
-use crate::head::{Activation, LabelFacts, send_back};
+use super::{Scored, StatesInput};
+use crate::head::label_chunks::{chunk_limit, label_chunks};
+use crate::head::{Activation, LabelFacts};
 use crate::parameters::{DenseParametersBuilder, Parameters};
 use crate::start::Start;
 use crate::words::config::AttentionConfig;
@@ -29,6 +30,7 @@ pub(crate) struct Attention {
     activation: Activation,
     /// Width of a state.
     width: i64,
+    pub(super) num_labels: i64,
     labels: LabelStore,
     layers: Vec<Layer>,
     output: Option<Layer>,
@@ -70,7 +72,8 @@ pub(crate) struct Lesson<'a> {
 pub(crate) struct LearntApart {
     /// Summed over documents and labels, without the scale.
     pub(crate) loss: Tensor,
-    /// What the head made of the encoder's states, with gradients for [`send_back`].
+    /// What the head made of the encoder's states, with gradients for
+    /// [`send_back`](crate::head::send_back).
     pub(crate) back: Vec<(Tensor, Tensor)>,
 }
 
@@ -83,7 +86,7 @@ impl Attention {
         start: Start,
     ) -> Self {
         let rows = form.first_rows(labels, start);
-        Self::new(form, builder, start, |name, builder| {
+        Self::new(form, labels, builder, start, |name, builder| {
             LabelStore::Parameter(builder.add_label_matrix(format!("{name}.labels"), rows))
         })
     }
@@ -97,12 +100,15 @@ impl Attention {
         start: Start,
     ) -> (Self, Tensor) {
         let rows = form.first_rows(labels, start);
-        let head = Self::new(form, builder, start, |_, _| LabelStore::Table(table));
+        let head = Self::new(form, labels, builder, start, |_, _| {
+            LabelStore::Table(table)
+        });
         (head, rows)
     }
 
     fn new(
         form: AttentionForm,
+        labels: &LabelFacts<'_>,
         builder: &mut DenseParametersBuilder,
         start: Start,
         store: impl FnOnce(&str, &mut DenseParametersBuilder) -> LabelStore,
@@ -116,6 +122,7 @@ impl Attention {
             config,
             activation: form.activation,
             width: form.width as i64,
+            num_labels: labels.train_counts.len() as i64,
             labels: store(name, builder),
             layers,
             output,
@@ -128,31 +135,19 @@ impl Attention {
         self.chunk = chunk as i64;
     }
 
-    /// See [`Head::learn`](super::Head::learn).
-    pub(crate) fn learn(
-        &self,
-        input: &HeadInput<'_>,
-        states: &Tensor,
-        lesson: &Lesson<'_>,
-    ) -> Tensor {
-        let learnt = self.learn_apart(input, states, lesson, |_| {});
-        send_back(&learnt.back);
-        learnt.loss
-    }
-
     /// Learns without the encoder. Each chunk of labels goes forward and backward on its own, so
     /// that only one attention map is in memory: the gradients of the states are gathered over the
     /// chunks, to be sent through the encoder once. `see` gets the logits of each chunk.
     pub(crate) fn learn_apart(
         &self,
-        input: &HeadInput<'_>,
-        states: &Tensor,
+        input: &StatesInput<'_>,
         lesson: &Lesson<'_>,
         mut see: impl FnMut(&Tensor),
     ) -> LearntApart {
         let Lesson {
             scored, targets, ..
         } = lesson;
+        let states = input.states;
         let values = self.layers[0].product(&input.parameters.dense, states);
         let leaf = |tensor: &Tensor| tensor.detach().set_requires_grad(true);
         let read = Read {
@@ -184,12 +179,8 @@ impl Attention {
     ///
     /// # Shapes
     /// From documents x labels, numbers of labels, to documents x labels x width of the states.
-    pub(crate) fn contexts(
-        &self,
-        input: &HeadInput<'_>,
-        states: &Tensor,
-        labels: &Tensor,
-    ) -> Tensor {
+    pub(crate) fn contexts(&self, input: &StatesInput<'_>, labels: &Tensor) -> Tensor {
+        let states = input.states;
         let all = (self.labels.rows(input.parameters)).narrow(1, 0, self.width);
         let rows = candidate_rows(&all, labels, 0, labels.size()[1], states.kind());
         let barrier = barrier(input.mask, states.kind());
@@ -197,16 +188,15 @@ impl Attention {
         map.bmm(states)
     }
 
-    /// See [`Head::logits`](super::Head::logits).
-    pub(crate) fn logits(
-        &self,
-        input: &HeadInput<'_>,
-        states: &Tensor,
-        scored: &Scored<'_>,
-    ) -> Tensor {
-        let read = self.read(input, states);
+    /// Scores before the sigmoid.
+    ///
+    /// # Shapes
+    /// Gives documents x labels or candidates.
+    pub(crate) fn logits(&self, input: &StatesInput<'_>, scored: &Scored<'_>) -> Tensor {
+        let states = input.states;
+        let read = self.read(input);
         let num_scored = match scored {
-            Scored::All => self.labels.rows(input.parameters).size()[0],
+            Scored::All => self.num_labels,
             Scored::Candidates { places, .. } => places.size()[1],
         };
         let parts: Vec<Tensor> = self
@@ -219,17 +209,22 @@ impl Attention {
         Tensor::cat(&parts, 1)
     }
 
-    /// See [`Head::attention`](super::Head::attention).
-    pub(crate) fn attention(&self, input: &HeadInput<'_>, states: &Tensor, label: u32) -> Tensor {
-        let read = self.read(input, states);
+    /// How strongly a label attends to each word.
+    ///
+    /// # Shapes
+    /// Gives documents x words.
+    pub(crate) fn weights(&self, input: &StatesInput<'_>, label: u32) -> Tensor {
+        let read = self.read(input);
         let all = self.labels.rows(input.parameters);
-        let rows = LabelRows::Shared(all.narrow(0, i64::from(label), 1).to_kind(states.kind()));
+        let row = all.narrow(0, i64::from(label), 1);
+        let rows = LabelRows::Shared(row.to_kind(input.states.kind()));
         self.map(&read.states, read.barrier.as_ref(), &rows)
             .select(1, 0)
             .to_kind(Kind::Float)
     }
 
-    fn read<'a>(&self, input: &HeadInput<'a>, states: &Tensor) -> Read<'a> {
+    fn read<'a>(&self, input: &StatesInput<'a>) -> Read<'a> {
+        let states = input.states;
         Read {
             parameters: input.parameters,
             states: states.shallow_clone(),
@@ -239,27 +234,19 @@ impl Attention {
     }
 
     /// Labels that are computed together at most, for a batch of so many documents and words.
-    fn chunk_length(
-        &self,
-        (num_documents, num_words): (i64, i64),
-        num_scored: i64,
-        device: Device,
-    ) -> i64 {
-        if self.chunk > 0 {
-            return self.chunk;
+    fn chunk_length(&self, (num_documents, num_words): (i64, i64), device: Device) -> i64 {
+        match self.chunk {
+            0 => {
+                let per_label = num_documents * num_words.max(self.numbers_per_label());
+                chunk_limit(per_label, MAP_SIZE_GPU, MAP_SIZE_CPU, device)
+            }
+            chunk => chunk,
         }
-        let map_size = if device == Device::Cpu {
-            MAP_SIZE_CPU
-        } else {
-            MAP_SIZE_GPU
-        };
-        let per_label = num_documents * num_words.max(self.numbers_per_label());
-        (map_size / per_label.max(1)).clamp(64, num_scored.max(64))
     }
 
     /// Numbers that are made at a time of a batch of so many documents and words.
     pub(crate) fn map_size(&self, batch: (i64, i64), num_scored: i64, device: Device) -> i64 {
-        let chunk = self.chunk_length(batch, num_scored, device);
+        let chunk = self.chunk_length(batch, device);
         chunk.min(num_scored) * batch.0 * batch.1.max(self.numbers_per_label())
     }
 
@@ -279,16 +266,8 @@ impl Attention {
     /// Starts and lengths of the runs of labels that are computed together.
     fn chunks(&self, states: &Tensor, num_scored: i64) -> impl Iterator<Item = (i64, i64)> + use<> {
         let size = states.size();
-        let most = self.chunk_length((size[0], size[1]), num_scored, states.device());
-        // Chunks of equal size: a short last one would cost as much in launches.
-        let num_chunks = (num_scored + most - 1) / most.max(1);
-        let length = (num_scored + num_chunks - 1) / num_chunks.max(1);
-        (0..num_chunks)
-            .map(move |number| {
-                let start = number * length;
-                (start, length.min(num_scored - start))
-            })
-            .filter(|&(_, length)| length > 0)
+        let most = self.chunk_length((size[0], size[1]), states.device());
+        label_chunks(num_scored, most).map(|chunk| (chunk.start, chunk.end - chunk.start))
     }
 
     /// How strongly each label attends to each word.

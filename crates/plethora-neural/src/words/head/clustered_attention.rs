@@ -13,12 +13,10 @@ use tch::{Device, Kind, Tensor};
 use super::attention::{Attention, LearntApart, Lesson};
 use super::attention_form::AttentionForm;
 use super::shared_context::InContext;
-use super::{HeadInput, Scored};
-use crate::head::Clusters;
-use crate::head::LabelFacts;
+use super::{HeadNeed, Scored, StatesHead, StatesInput};
 use crate::head::candidates::{Candidates, ClusterChoice, ListedCandidates};
 use crate::head::document_lists::DocumentLists;
-use crate::head::{LabelPlaces, Ranked, send_back};
+use crate::head::{Clusters, HeadStep, LabelFacts, LabelHead, LabelPlaces, Ranked, send_back};
 use crate::parameters::{DenseParametersBuilder, TableRows};
 use crate::start::Start;
 use crate::train::{Learnt, LossScale};
@@ -55,20 +53,6 @@ pub(crate) struct ClusteredAttentionSetup<'a> {
     pub(crate) device: Device,
 }
 
-/// A batch between encoder and head, with the states that the encoder gave.
-pub(crate) struct StatesInput<'a> {
-    pub(crate) head: &'a HeadInput<'a>,
-    /// documents x words x width.
-    pub(crate) states: &'a Tensor,
-}
-
-impl<'a> StatesInput<'a> {
-    /// What the encoder made of a batch.
-    pub(crate) fn new(head: &'a HeadInput<'a>, states: &'a Tensor) -> Self {
-        Self { head, states }
-    }
-}
-
 impl ClusteredAttention {
     /// A fresh head, and the first rows of the labels.
     pub(crate) fn new(
@@ -96,45 +80,6 @@ impl ClusteredAttention {
         (head, rows)
     }
 
-    /// Adds the gradients of `step_scale` times the loss, and sends those of the states back through
-    /// the encoder. The loss is that of clusters and that of candidates, each summed or averaged by
-    /// `scale`, and averaged over documents.
-    pub(crate) fn learn(
-        &self,
-        input: &StatesInput<'_>,
-        targets: &LabelPlaces,
-        scale: LossScale,
-        step_scale: f64,
-    ) -> Learnt {
-        let per_document = match scale {
-            LossScale::Sum => 1,
-            LossScale::Mean => self.choice.num_clusters(),
-        };
-        let share = 1.0 / (targets.num_documents() as i64 * per_document) as f64;
-        let mut chunks = Vec::new();
-        let recalled = self.generator.learn_apart(
-            input.head,
-            input.states,
-            &Lesson {
-                scored: &Scored::All,
-                targets: &self.choice.truth(targets),
-                scale: share * step_scale,
-            },
-            |logits| chunks.push(logits.shallow_clone()),
-        );
-        let candidates = tch::no_grad(|| {
-            let said = self.choice.recalled(&Tensor::cat(&chunks, 1), targets);
-            self.choice.choose(&said, targets, scale)
-        });
-        let (ranked, rows) = self.learn_labels(input, &candidates, targets, step_scale);
-        let back: Vec<(Tensor, Tensor)> = recalled.back.into_iter().chain(ranked.back).collect();
-        send_back(&back);
-        Learnt {
-            loss: recalled.loss * share + ranked.loss,
-            rows: vec![rows],
-        }
-    }
-
     fn learn_labels(
         &self,
         input: &StatesInput<'_>,
@@ -160,7 +105,7 @@ impl ClusteredAttention {
                     targets: &truth,
                     scale: step_scale,
                 };
-                attention.learn_apart(input.head, input.states, &lesson, |_| {})
+                attention.learn_apart(input, &lesson, |_| {})
             }
             Discriminator::Cluster(shared) | Discriminator::Document(shared) => {
                 let beside = (
@@ -175,24 +120,97 @@ impl ClusteredAttention {
                     beside: Some(&beside),
                 };
                 let contexts = self.contexts(input, &asked);
-                let hidden = shared.hidden(&input.head.parameters.dense, contexts.vectors);
+                let hidden = shared.hidden(&input.parameters.dense, contexts.vectors);
                 let in_context = asked.in_context(&hidden, &contexts.columns);
-                shared.learn_apart(input.head, &in_context, (&weights, &truth), step_scale)
+                shared.learn_apart(input, &in_context, (&weights, &truth), step_scale)
             }
         };
         (learnt, rows)
     }
 
-    /// The best `keep` labels in the best `beam` clusters of each document.
+    /// Scores of candidates before the sigmoid.
     ///
     /// # Shapes
-    /// Gives documents x `keep`, or x the most candidates where these are fewer.
-    pub(crate) fn rank(&self, input: &StatesInput<'_>, beam: usize, keep: usize) -> Ranked {
+    /// Gives documents x candidates; padding has a number that means nothing.
+    fn label_logits(&self, input: &StatesInput<'_>, asked: &Asked<'_>) -> Tensor {
+        match &self.discriminator {
+            Discriminator::Label(attention) => {
+                let scored = Scored::Candidates {
+                    rows: asked.rows,
+                    places: asked.places,
+                    filled: &asked.lists.is_listed.to_kind(Kind::Float),
+                };
+                attention.logits(input, &scored)
+            }
+            Discriminator::Cluster(shared) | Discriminator::Document(shared) => {
+                let contexts = self.contexts(input, asked);
+                let hidden = shared.hidden(&input.parameters.dense, contexts.vectors);
+                shared.logits(input, &asked.in_context(&hidden, &contexts.columns))
+            }
+        }
+    }
+
+    /// What the labels of a document share, and which of it is each candidate's.
+    fn contexts(&self, input: &StatesInput<'_>, asked: &Asked<'_>) -> Contexts {
+        let lists = asked.lists;
+        if !matches!(self.discriminator, Discriminator::Cluster(_)) {
+            return Contexts {
+                vectors: mean_state(input),
+                columns: lists.numbers.zeros_like(),
+            };
+        }
+        let (clusters, columns) = tch::no_grad(|| {
+            let clusters = self.choice.list_clusters(asked.chosen, asked.beside);
+            let of_labels = self.choice.clusters_of(&lists.numbers);
+            let columns = clusters.columns_of(&of_labels, &lists.is_listed);
+            (clusters.numbers, columns)
+        });
+        let vectors = self.generator.contexts(input, &clusters);
+        Contexts { vectors, columns }
+    }
+
+    /// The rows of some labels.
+    fn gather(&self, input: &StatesInput<'_>, labels: &Tensor) -> TableRows {
+        input.parameters.tables[self.table].gather(self.table, labels)
+    }
+}
+
+impl LabelHead<StatesInput<'_>> for ClusteredAttention {
+    /// The loss is that of clusters and that of candidates, each summed or averaged as the step says, and
+    /// averaged over documents.
+    fn learn(&self, input: &StatesInput<'_>, step: &HeadStep<'_>) -> Learnt {
+        let (targets, scale, step_scale) = (step.targets, step.loss, step.part.scale);
+        let per_document = match scale {
+            LossScale::Sum => 1,
+            LossScale::Mean => self.choice.num_clusters(),
+        };
+        let share = 1.0 / (targets.num_documents() as i64 * per_document) as f64;
+        let mut chunks = Vec::new();
+        let recalled = self.generator.learn_apart(
+            input,
+            &Lesson {
+                scored: &Scored::All,
+                targets: &self.choice.truth(targets),
+                scale: share * step_scale,
+            },
+            |logits| chunks.push(logits.shallow_clone()),
+        );
+        let candidates = tch::no_grad(|| {
+            let said = self.choice.recalled(&Tensor::cat(&chunks, 1), targets);
+            self.choice.choose(&said, targets, scale)
+        });
+        let (ranked, rows) = self.learn_labels(input, &candidates, targets, step_scale);
+        let back: Vec<(Tensor, Tensor)> = recalled.back.into_iter().chain(ranked.back).collect();
+        send_back(&back);
+        Learnt {
+            loss: recalled.loss * share + ranked.loss,
+            rows: vec![rows],
+        }
+    }
+
+    fn rank(&self, input: &StatesInput<'_>, beam: usize, keep: usize) -> Ranked {
         let _no_grad = tch::no_grad_guard();
-        let of_clusters = self
-            .generator
-            .logits(input.head, input.states, &Scored::All)
-            .log_sigmoid();
+        let of_clusters = self.generator.logits(input, &Scored::All).log_sigmoid();
         let (_, chosen) = self.choice.best(&of_clusters, beam);
         let lists = self.choice.list(&chosen, None);
         let labels = self.choice.labels_of(&chosen);
@@ -215,86 +233,36 @@ impl ClusteredAttention {
             log_scores,
         }
     }
+}
 
-    /// Scores of candidates before the sigmoid.
-    ///
-    /// # Shapes
-    /// Gives documents x candidates; padding has a number that means nothing.
-    fn label_logits(&self, input: &StatesInput<'_>, asked: &Asked<'_>) -> Tensor {
-        match &self.discriminator {
-            Discriminator::Label(attention) => {
-                let scored = Scored::Candidates {
-                    rows: asked.rows,
-                    places: asked.places,
-                    filled: &asked.lists.is_listed.to_kind(Kind::Float),
-                };
-                attention.logits(input.head, input.states, &scored)
-            }
-            Discriminator::Cluster(shared) | Discriminator::Document(shared) => {
-                let contexts = self.contexts(input, asked);
-                let hidden = shared.hidden(&input.head.parameters.dense, contexts.vectors);
-                shared.logits(input.head, &asked.in_context(&hidden, &contexts.columns))
-            }
-        }
-    }
-
-    /// What the labels of a document share, and which of it is each candidate's.
-    fn contexts(&self, input: &StatesInput<'_>, asked: &Asked<'_>) -> Contexts {
-        let lists = asked.lists;
-        if !matches!(self.discriminator, Discriminator::Cluster(_)) {
-            return Contexts {
-                vectors: mean_state(input),
-                columns: lists.numbers.zeros_like(),
-            };
-        }
-        let (clusters, columns) = tch::no_grad(|| {
-            let clusters = self.choice.list_clusters(asked.chosen, asked.beside);
-            let of_labels = self.choice.clusters_of(&lists.numbers);
-            let columns = clusters.columns_of(&of_labels, &lists.is_listed);
-            (clusters.numbers, columns)
-        });
-        let vectors = self.generator.contexts(input.head, input.states, &clusters);
-        Contexts { vectors, columns }
-    }
-
+impl StatesHead for ClusteredAttention {
     /// How strongly a label attends to each word; where labels have no attention of their own, how
     /// strongly the label's cluster does.
-    ///
-    /// # Shapes
-    /// Gives documents x words.
-    pub(crate) fn attention(&self, input: &StatesInput<'_>, label: u32) -> Tensor {
+    fn attention(&self, input: &StatesInput<'_>, label: u32) -> Option<Tensor> {
         match &self.discriminator {
-            Discriminator::Label(attention) => attention.attention(input.head, input.states, label),
+            Discriminator::Label(attention) => attention.attention(input, label),
             Discriminator::Cluster(_) | Discriminator::Document(_) => {
                 let cluster = self.choice.cluster_of(label);
-                (self.generator).attention(input.head, input.states, cluster)
+                self.generator.attention(input, cluster)
             }
         }
     }
 
-    /// The rows of some labels.
-    fn gather(&self, input: &StatesInput<'_>, labels: &Tensor) -> TableRows {
-        input.head.parameters.tables[self.table].gather(self.table, labels)
-    }
-
-    /// Numbers that the head makes at a time of a batch of so many documents and words.
-    pub(crate) fn map_size(&self, num_documents: i64, num_words: i64, device: Device) -> i64 {
+    fn need(&self, batch: (i64, i64), device: Device) -> HeadNeed {
         let num_candidates = self.choice.num_candidates();
-        let batch = (num_documents, num_words);
+        let num_clusters = self.choice.num_clusters();
         let of_labels = self.discriminator.map_size(batch, num_candidates, device);
-        let of_clusters = (self.generator).map_size(batch, self.choice.num_clusters(), device);
-        of_labels.max(of_clusters)
+        let of_clusters = self.generator.map_size(batch, num_clusters, device);
+        HeadNeed {
+            map_size: of_labels.max(of_clusters),
+            num_scored: num_clusters + num_candidates,
+            num_rows: (batch.0 * num_candidates).min(self.choice.num_labels()),
+        }
     }
 
-    /// Clusters and labels that a training document is compared with at most.
-    pub(crate) fn num_scored(&self) -> i64 {
-        self.choice.num_clusters() + self.choice.num_candidates()
-    }
-
-    /// Labels whose rows a batch of so many documents takes at most.
-    pub(crate) fn num_rows(&self, num_documents: i64) -> i64 {
-        let of_documents = num_documents * self.choice.num_candidates();
-        of_documents.min(self.choice.num_labels())
+    #[cfg(test)]
+    fn as_clustered(&self) -> Option<&ClusteredAttention> {
+        Some(self)
     }
 }
 
@@ -337,7 +305,7 @@ struct Contexts {
 fn mean_state(input: &StatesInput<'_>) -> Tensor {
     let states = input.states;
     let sum = states.sum_dim_intlist(1, true, Kind::Float);
-    let mean = match input.head.mask {
+    let mean = match input.mask {
         Some(mask) => sum / mask.sum_dim_intlist(1, true, Kind::Float).unsqueeze(-1),
         None => sum / states.size()[1] as f64,
     };

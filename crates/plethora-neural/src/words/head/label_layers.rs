@@ -1,13 +1,14 @@
 //! Layers that all labels share, and an output layer over all of them: XML-CNN's head, and with states
 //! pooled by their maximum XML-RNN's.
 
-use tch::{Reduction, Tensor};
+use tch::{Device, Tensor};
 
-use super::HeadInput;
 use super::layers::Layer;
-use crate::head::{AllLabels, LabelFacts};
+use super::{HeadNeed, StatesHead, StatesInput};
+use crate::head::{AllLabels, HeadStep, LabelFacts, LabelHead, OutputKind, Ranked, VectorInput};
 use crate::parameters::DenseParametersBuilder;
 use crate::start::Start;
+use crate::train::Learnt;
 use crate::words::config::AllLabelsConfig;
 
 /// Fully connected layers and an output layer.
@@ -16,6 +17,7 @@ pub(crate) struct LabelLayers {
     layers: Vec<Layer>,
     dropout: f64,
     output: AllLabels,
+    num_labels: i64,
 }
 
 impl LabelLayers {
@@ -31,56 +33,92 @@ impl LabelLayers {
         Self {
             layers,
             dropout: config.dropout,
-            output: AllLabels::over_vectors(last, labels, builder),
+            output: AllLabels::new(last, OutputKind::Sigmoid, labels, builder),
+            num_labels: labels.train_counts.len() as i64,
         }
     }
 
-    /// Adds the gradients of `scale` times the summed loss of all labels and documents; returns that
-    /// sum, unscaled.
-    ///
-    /// # Shapes
-    /// `vector`: documents x width; `targets`: documents x labels.
-    pub(crate) fn learn(
-        &self,
-        input: &HeadInput<'_>,
-        vector: &Tensor,
-        targets: &Tensor,
-        scale: f64,
-    ) -> Tensor {
-        let logits = self.logits(input, vector);
-        let loss =
-            logits.binary_cross_entropy_with_logits::<Tensor>(targets, None, None, Reduction::Sum);
-        (&loss * scale).backward();
-        loss.detach()
+    /// What the layers make of document vectors.
+    fn hidden(&self, input: &VectorInput<'_>, is_training: bool) -> Tensor {
+        let vector = input.vector.shallow_clone();
+        self.layers.iter().fold(vector, |vector, layer| {
+            let hidden = layer.forward(&input.parameters.dense, &vector);
+            hidden.relu().dropout(self.dropout, is_training)
+        })
     }
 
-    /// Scores before the sigmoid.
-    ///
-    /// # Shapes
-    /// `vector`: documents x width. Gives documents x labels.
-    pub(crate) fn logits(&self, input: &HeadInput<'_>, vector: &Tensor) -> Tensor {
-        let mut vector = vector.shallow_clone();
-        for layer in &self.layers {
-            vector = layer
-                .forward(&input.parameters.dense, &vector)
-                .relu()
-                .dropout(self.dropout, input.is_training);
+    /// What a training batch takes at most.
+    pub(crate) fn need(&self) -> HeadNeed {
+        HeadNeed {
+            num_scored: self.num_labels,
+            ..HeadNeed::default()
         }
-        self.output.outputs(&input.parameters.dense, &vector)
+    }
+}
+
+impl LabelHead<VectorInput<'_>> for LabelLayers {
+    fn learn(&self, input: &VectorInput<'_>, step: &HeadStep<'_>) -> Learnt {
+        let vector = &self.hidden(input, true);
+        self.output.learn(&VectorInput { vector, ..*input }, step)
+    }
+
+    fn rank(&self, input: &VectorInput<'_>, beam: usize, keep: usize) -> Ranked {
+        let vector = &self.hidden(input, false);
+        let input = VectorInput { vector, ..*input };
+        self.output.rank(&input, beam, keep)
+    }
+
+    #[cfg(test)]
+    fn logits(&self, input: &VectorInput<'_>) -> Tensor {
+        let vector = &self.hidden(input, false);
+        self.output.logits(&VectorInput { vector, ..*input })
+    }
+}
+
+/// The same, where the strongest states of a document are its vector.
+#[derive(Debug)]
+pub(crate) struct Pooled(pub(crate) LabelLayers);
+
+impl LabelHead<StatesInput<'_>> for Pooled {
+    fn learn(&self, input: &StatesInput<'_>, step: &HeadStep<'_>) -> Learnt {
+        self.0.learn(&pooled(input, &strongest(input)), step)
+    }
+
+    fn rank(&self, input: &StatesInput<'_>, beam: usize, keep: usize) -> Ranked {
+        self.0.rank(&pooled(input, &strongest(input)), beam, keep)
+    }
+
+    #[cfg(test)]
+    fn logits(&self, input: &StatesInput<'_>) -> Tensor {
+        self.0.logits(&pooled(input, &strongest(input)))
+    }
+}
+
+impl StatesHead for Pooled {
+    fn need(&self, _batch: (i64, i64), _device: Device) -> HeadNeed {
+        self.0.need()
+    }
+}
+
+fn pooled<'a>(input: &StatesInput<'a>, vector: &'a Tensor) -> VectorInput<'a> {
+    VectorInput {
+        parameters: input.parameters,
+        vector,
+        prior: None,
     }
 }
 
 /// The maximum of the states of each document.
 ///
 /// # Shapes
-/// `states`: documents x words x width. Gives documents x width.
-pub(crate) fn strongest(input: &HeadInput<'_>, states: &Tensor) -> Tensor {
+/// Gives documents x width.
+fn strongest(input: &StatesInput<'_>) -> Tensor {
     let inside = match input.mask {
         Some(mask) => {
             let behind = mask.logical_not().unsqueeze(2);
-            states.masked_fill(&behind, f64::NEG_INFINITY)
+            input.states.masked_fill(&behind, f64::NEG_INFINITY)
         }
-        None => states.shallow_clone(),
+        None => input.states.shallow_clone(),
     };
     inside.amax(1, false)
 }

@@ -6,7 +6,7 @@
 
 use tch::{Device, Kind, Reduction, Tensor};
 
-use super::HeadInput;
+use super::StatesInput;
 use super::attention::LearntApart;
 use super::attention_form::own_outputs;
 use super::layers::Layer;
@@ -86,7 +86,7 @@ impl SharedContext {
     /// `weights`, `targets`: documents x candidates.
     pub(crate) fn learn_apart(
         &self,
-        input: &HeadInput<'_>,
+        input: &StatesInput<'_>,
         candidates: &InContext<'_>,
         (weights, targets): (&Tensor, &Tensor),
         scale: f64,
@@ -121,7 +121,7 @@ impl SharedContext {
     ///
     /// # Shapes
     /// Gives documents x candidates.
-    pub(crate) fn logits(&self, input: &HeadInput<'_>, candidates: &InContext<'_>) -> Tensor {
+    pub(crate) fn logits(&self, input: &StatesInput<'_>, candidates: &InContext<'_>) -> Tensor {
         let parts: Vec<Tensor> = self
             .chunks(candidates)
             .map(|(start, length)| {

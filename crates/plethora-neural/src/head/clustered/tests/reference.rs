@@ -78,6 +78,7 @@ impl Case {
         VectorInput {
             parameters: &self.parameters,
             vector: &self.vector,
+            prior: None,
         }
     }
 

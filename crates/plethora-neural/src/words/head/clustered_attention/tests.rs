@@ -37,9 +37,7 @@ impl ClusteredAttention {
         scale: LossScale,
     ) -> Said {
         let _no_grad = tch::no_grad_guard();
-        let of_clusters = self
-            .generator
-            .logits(input.head, input.states, &Scored::All);
+        let of_clusters = self.generator.logits(input, &Scored::All);
         let recalled = self.choice.recalled(&of_clusters, targets);
         let candidates = self.choice.choose(&recalled, targets, scale);
         let listed = self.choice.listed(&candidates, targets);

@@ -1,0 +1,154 @@
+//! Training all networks of a system.
+
+use plethora_core::artifact::WorkFolder;
+use plethora_core::{Progress, Result as CoreResult, SeedStream};
+use plethora_system::Device;
+
+use super::journal::Journal;
+use super::model::NeuralModel;
+use super::run_settings::share_of_epochs;
+use super::text_set::{TextSet, Texts};
+use super::validation_documents::{Split, ValidationDocuments};
+use crate::Result;
+use crate::guard::guarded;
+use crate::train::{BatchMaker, Network, TrainConfig, Trainer, Validator};
+
+/// Settings without a choice left, by which networks are trained.
+pub trait Trains: Clone {
+    /// What networks read.
+    type Texts: Texts;
+
+    /// What comes out.
+    type Model: NeuralModel;
+
+    /// Refuses settings that cannot work, naming the key.
+    fn validate(&self) -> CoreResult<()>;
+
+    /// Draws first weights, the order of documents and what dropout leaves out.
+    fn seed(&self) -> u64;
+
+    /// How weights are found.
+    fn train(&self) -> &TrainConfig;
+
+    /// The same, to change it.
+    fn train_mut(&mut self) -> &mut TrainConfig;
+
+    /// The same settings with this share of the epochs, and at least one.
+    #[must_use]
+    fn with_epoch_share(&self, share: f64) -> Self {
+        let mut config = self.clone();
+        let epochs = &mut config.train_mut().epochs;
+        *epochs = share_of_epochs(*epochs, share);
+        config
+    }
+
+    /// Trains all networks; those that the work folder has in full are taken from there, and the one
+    /// that it has in part is resumed.
+    fn train_networks(run: NetworkRun<'_, Self>, seed: SeedStream) -> Result<Self::Model>;
+}
+
+/// What a system learns from, and how.
+pub struct SystemTrainer<'a, C: Trains> {
+    /// The training documents.
+    pub set: &'a TextSet<C::Texts>,
+    /// Documents to choose the best weights by; some are held back where absent.
+    pub valid: Option<&'a ValidationDocuments>,
+    /// The settings, the seed among them.
+    pub config: &'a C,
+    /// The device that computes.
+    pub device: Device,
+}
+
+impl<C: Trains> SystemTrainer<'_, C> {
+    /// Trains, or resumes what `work` has of it.
+    pub fn run(&self, work: &WorkFolder, progress: &dyn Progress) -> Result<C::Model> {
+        let Self { set, config, .. } = *self;
+        config.validate()?;
+        let seed = SeedStream::new(config.seed());
+        let total = set.labels_of_documents.num_rows();
+        let (split, held);
+        let valid = if let Some(valid) = self.valid {
+            split = Split::none_held(total);
+            valid
+        } else {
+            split = Split::hold_back(total, config.train(), seed);
+            held = set.held_back(&split.held);
+            &held
+        };
+        let run = self.begin(valid, &split.documents, work, progress);
+        guarded(|| C::train_networks(run, seed))
+    }
+
+    /// A run that trains on some of the documents and chooses weights by others.
+    pub(crate) fn begin<'r>(
+        &'r self,
+        valid: &'r ValidationDocuments,
+        documents: &'r [u32],
+        work: &'r WorkFolder,
+        progress: &'r dyn Progress,
+    ) -> NetworkRun<'r, C> {
+        NetworkRun {
+            set: self.set,
+            config: self.config,
+            device: self.device,
+            valid,
+            documents,
+            work,
+            progress,
+            journal: Journal::new(work.folder()),
+        }
+    }
+}
+
+/// A run under way.
+pub struct NetworkRun<'a, C: Trains> {
+    pub(crate) set: &'a TextSet<C::Texts>,
+    pub(crate) config: &'a C,
+    pub(crate) device: Device,
+    pub(crate) valid: &'a ValidationDocuments,
+    /// Numbers of the documents that are trained on.
+    pub(crate) documents: &'a [u32],
+    pub(crate) work: &'a WorkFolder,
+    pub(crate) progress: &'a dyn Progress,
+    journal: Journal<'a>,
+}
+
+/// The training of one network.
+pub(crate) struct NetworkStage<'a> {
+    /// Its name and that of its files.
+    pub(crate) name: &'a str,
+    /// Whether values are logged without the name before theirs.
+    pub(crate) is_only: bool,
+    pub(crate) train: &'a TrainConfig,
+    pub(crate) seed: SeedStream,
+}
+
+impl<C: Trains> NetworkRun<'_, C> {
+    /// Trains a network; `validator` chooses its weights unless there is nothing to choose by.
+    pub(crate) fn train_network<N: Network, B: BatchMaker<Batch = N::Batch>>(
+        &mut self,
+        stage: &NetworkStage<'_>,
+        network: &N,
+        batches: &B,
+        mut validator: Option<impl Validator<N>>,
+    ) -> Result<()> {
+        let prefix = if stage.is_only {
+            String::new()
+        } else {
+            format!("{}/", stage.name)
+        };
+        self.journal.begin(prefix);
+        let validator = validator.as_mut().filter(|_| !self.valid.is_empty());
+        let outcome = Trainer {
+            config: stage.train,
+            seed: stage.seed,
+            work: self.work,
+            name: stage.name,
+            progress: self.progress,
+            journal: &mut self.journal,
+        }
+        .run(network, batches, validator.map(|one| one as _))?;
+        self.journal.end(outcome.steps, outcome.epochs);
+        Ok(())
+    }
+}
