@@ -21,16 +21,15 @@ mod trainable;
 
 pub use compute::{Compute, Device, Precision};
 pub use ensemble::{
-    FUSION_RANKS, FittedFusion, Fusion, FusionFitter,
-    Combination, ENSEMBLE, EnsembleConfig, EnsembleModel, EnsembleParts, Ensembles, Member,
-    MemberFolder, MemberLink, Stacking, StackingFitter,
+    Combination, ENSEMBLE, EnsembleConfig, EnsembleModel, EnsembleParts, Ensembles, FUSION_RANKS,
+    FittedFusion, Fusion, FusionFitter, Member, MemberFolder, MemberLink, Stacking, StackingFitter,
 };
 pub use estimate::{BASE_BYTES, ENTRY_BYTES, Estimate, GPU_SPEEDUP, TERM_BYTES, TrainingSize};
 pub use explanation::{
     BIAS, ExplainingMember, ExplainingNeighbour, Explanation, FeatureContribution, Method,
     ShownExplanation, ShownNeighbour, ShownSpan, SpanWeight, TermContribution, spans_of, terms_of,
 };
-pub use family::{AutoMember, Family, OpenParts, Preset, SystemSpec};
+pub use family::{AutoMember, Family, LabelAddition, OpenParts, Preset, SystemSpec};
 pub use label_choice::{UnclearLabel, find_label};
 pub use predictor::Predictor;
 pub use ranker::{RankOptions, Ranker, Rankings};
