@@ -5,7 +5,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::bounds;
 use crate::commands::{
     calibrate, check, completions, convert, demo, ensemble, eval, explain, generate, info, init,
-    man, predict, search, serve, split, train,
+    labels, man, predict, search, serve, split, train,
 };
 use crate::environment::with_environment;
 use crate::logging::LogFormat;
@@ -76,6 +76,7 @@ pub(crate) enum Verb {
     Explain(explain::ExplainArgs),
     Serve(serve::ServeArgs),
     Info(info::InfoArgs),
+    Labels(labels::LabelsArgs),
     Init(init::InitArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),

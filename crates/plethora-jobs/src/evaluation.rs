@@ -7,7 +7,7 @@ use plethora_core::metrics::{Evaluation, EvaluationConfig, Evaluator};
 use plethora_core::{LabelId, Result, ScoredLabel};
 use plethora_system::resources::cpu_seconds;
 use plethora_system::{Predictor, RankOptions};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
 use crate::Session;
@@ -116,6 +116,7 @@ impl EvaluationRun {
             judge,
             is_tuned: self.is_tuned,
             unseen: FxHashMap::default(),
+            named: FxHashSet::default(),
             num_unseen_assignments: 0,
             num_documents: 0,
             num_labelled: 0,
@@ -160,6 +161,7 @@ pub struct JudgingFacts {
     depth: usize,
     is_tuned: bool,
     unseen_keys: Vec<String>,
+    num_named: u64,
     num_unseen_assignments: u64,
     speed: Speed,
 }
@@ -195,6 +197,8 @@ struct Measuring<'a, J> {
     is_tuned: bool,
     /// Ids of true labels that the model does not know; they follow the model's own.
     unseen: FxHashMap<String, LabelId>,
+    /// True labels that the model knows, but no training document had.
+    named: FxHashSet<LabelId>,
     num_unseen_assignments: u64,
     num_documents: u64,
     num_labelled: u64,
@@ -224,6 +228,11 @@ impl<J: Judge> Measuring<'_, J> {
     fn true_label(&mut self, key: &str) -> LabelId {
         let labels = self.predictor.labels();
         if let Some(id) = labels.id(key) {
+            // Some systems know labels by their names alone.
+            if labels.train_counts()[id.index()] == 0 {
+                self.num_unseen_assignments += 1;
+                self.named.insert(id);
+            }
             return id;
         }
         self.num_unseen_assignments += 1;
@@ -244,6 +253,7 @@ impl<J: Judge> Measuring<'_, J> {
             depth,
             is_tuned: self.is_tuned,
             unseen_keys: unseen.into_iter().map(|(_, key)| key).collect(),
+            num_named: self.named.len() as u64,
             num_unseen_assignments: self.num_unseen_assignments,
             speed: Speed {
                 features_ms_cpu_per_doc: self.features_s * per_document,
@@ -260,7 +270,7 @@ impl MeasuredModel {
         Self {
             evaluation,
             depth: facts.depth,
-            num_unseen_labels: facts.unseen_keys.len() as u64,
+            num_unseen_labels: facts.unseen_keys.len() as u64 + facts.num_named,
             num_unseen_assignments: facts.num_unseen_assignments,
             is_tuned: facts.is_tuned,
             speed: facts.speed,

@@ -12,6 +12,7 @@ pub mod evaluation;
 pub mod explanation;
 pub mod figures;
 pub mod folders;
+pub mod labels;
 mod model_folder;
 mod model_opening;
 mod page;

@@ -62,7 +62,7 @@ impl FeatureReader {
     }
 }
 
-fn text_of(document: &Document) -> Result<&str> {
+pub(crate) fn text_of(document: &Document) -> Result<&str> {
     document.text().ok_or_else(|| {
         Error::data(format!(
             "document `{}` has features, but the model was trained on texts",

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use plethora_core::Result;
-use plethora_core::artifact::{ModelDetails, ModelReader};
+use plethora_core::artifact::{ModelDetails, ModelReader, ModelWriter};
 use plethora_core::corpus::LabelSpace;
+use plethora_core::{Error, LabelId, Result};
 use schemars::Schema;
 
 use crate::settings::Settings;
@@ -45,6 +45,23 @@ pub trait Family: Sync + fmt::Debug {
     /// [`Error::Config`](plethora_core::Error::Config) if the machine has no such device.
     fn open_device(&self, _device: Device) -> Result<()> {
         Ok(())
+    }
+
+    /// Writes the trained part of a model that knows more labels or names than the one in `folder`,
+    /// without training.
+    ///
+    /// # Errors
+    /// [`Error::Model`](plethora_core::Error::Model) for families whose labels are learnt alone.
+    fn add_labels(
+        &self,
+        folder: &ModelReader,
+        _parts: &OpenParts<'_>,
+        _addition: &LabelAddition<'_>,
+        _writer: &ModelWriter,
+    ) -> Result<()> {
+        let kind = &folder.manifest().kind;
+        let message = format!("a model of `{kind}` learns labels from documents; train it again");
+        Err(Error::model(folder.folder(), message))
     }
 
     /// Number of trained values of a model, where that says something.
@@ -108,6 +125,17 @@ pub struct Preset {
     pub name: &'static str,
     /// The settings that differ from the recipe, a TOML document.
     pub text: &'static str,
+}
+
+/// Labels that a model is to know, too.
+#[derive(Debug, Clone, Copy)]
+pub struct LabelAddition<'a> {
+    /// All labels, old and new, in the order of their keys.
+    pub labels: &'a LabelSpace,
+    /// The id that each old label has now.
+    pub new_ids: &'a [LabelId],
+    /// Labels that are new, or have new names.
+    pub added: &'a [LabelId],
 }
 
 /// What is known of a model before its trained part is opened.

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use plethora_core::artifact::ModelReader;
+use plethora_core::artifact::{ModelDetails, ModelReader, ModelWriter, load_label_space};
 use plethora_core::{Error, Result};
 
 use crate::settings::{Settings, nearest};
-use crate::{Compute, Device, Family, Predictor, SystemSpec};
+use crate::{Compute, Device, Family, LabelAddition, OpenParts, Predictor, SystemSpec};
 
 /// Families of systems: all that jobs, servers and front ends know of them.
 #[derive(Debug, Default)]
@@ -158,6 +158,28 @@ impl Registry {
     /// Number of trained values of a model, where that says something.
     pub fn num_parameters(&self, folder: &ModelReader) -> Result<Option<u64>> {
         self.family_of(folder)?.num_parameters(folder)
+    }
+
+    /// Writes the trained part of a model that knows more labels than the one in `folder`.
+    ///
+    /// # Errors
+    /// [`Error::Model`] for systems whose labels are learnt alone.
+    pub fn add_labels(
+        &'static self,
+        folder: &ModelReader,
+        addition: &LabelAddition<'_>,
+        writer: &ModelWriter,
+    ) -> Result<()> {
+        let details = ModelDetails::of(folder)?;
+        let labels = load_label_space(folder)?;
+        let parts = OpenParts {
+            details: &details,
+            labels: &labels,
+            compute: Compute::default(),
+            registry: self,
+        };
+        let family = self.family_of(folder)?;
+        family.add_labels(folder, &parts, addition, writer)
     }
 
     /// The family of a model.

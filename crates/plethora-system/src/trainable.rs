@@ -25,6 +25,11 @@ pub trait Trainable: Send + Sync + fmt::Debug {
     /// From where an interrupted run is resumed, for messages: `the last complete tree`.
     fn resume_point(&self) -> &'static str;
 
+    /// False for systems that make a model of names alone, where no document has labels.
+    fn needs_labels(&self) -> bool {
+        true
+    }
+
     /// What a search can give less of to a trial that is only a first impression.
     fn effort(&self) -> Effort {
         Effort::Documents

@@ -12,6 +12,7 @@ const MAX_LINES: usize = 450;
 /// Words that name a family or a system of it, and the family's folder.
 const FAMILIES: &[(&[&str], &str)] = &[
     (&["knn"], "crates/plethora-linear/src/knn/"),
+    (&["lexical"], "crates/plethora-linear/src/lexical/"),
     (
         &["attentionxml", "lightattention", "xml-rnn", "xml-cnn"],
         "crates/plethora-neural/src/words/",

@@ -11,6 +11,7 @@ pub(crate) mod explain;
 pub(crate) mod generate;
 pub(crate) mod info;
 pub(crate) mod init;
+pub(crate) mod labels;
 pub(crate) mod man;
 pub(crate) mod predict;
 pub(crate) mod search;
@@ -40,6 +41,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
         Verb::Explain(args) => args.run(),
         Verb::Serve(args) => args.run(),
         Verb::Info(args) => args.run(),
+        Verb::Labels(args) => args.run(&session),
         Verb::Init(args) => args.run(),
         Verb::Completions(args) => args.run(),
         Verb::Man(args) => args.run(),

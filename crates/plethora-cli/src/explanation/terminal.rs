@@ -97,6 +97,7 @@ fn table(explanation: &ShownExplanation) -> String {
     let terms = |sum_name| term_table(&explanation.terms, sum_name);
     match explanation.method {
         Method::Contributions => terms("(margin)"),
+        Method::Matches => terms("(score)"),
         Method::Neighbours => {
             let neighbours = neighbour_table(&explanation.neighbours);
             format!("{}\n{neighbours}", terms("(votes)"))

@@ -114,17 +114,26 @@ impl LabelSpaceBuilder {
             .collect()
     }
 
+    /// Adds a label of a vocabulary, whether documents have it or not, for systems that can predict
+    /// what training never showed.
+    pub fn add_unused(&mut self, key: &str) {
+        self.number(key);
+    }
+
     fn add_key(&mut self, key: &str) -> u32 {
-        let next = self.counts.len() as u32;
-        let id = if let Some(&id) = self.provisional.get(key) {
-            id
-        } else {
-            self.provisional.insert(key.to_owned(), next);
-            self.counts.push(0);
-            next
-        };
+        let id = self.number(key);
         self.counts[id as usize] += 1;
         id
+    }
+
+    fn number(&mut self, key: &str) -> u32 {
+        let next = self.counts.len() as u32;
+        if let Some(&id) = self.provisional.get(key) {
+            return id;
+        }
+        self.provisional.insert(key.to_owned(), next);
+        self.counts.push(0);
+        next
     }
 
     /// The finished space, with names from `vocabulary`, and the final id of each provisional one.

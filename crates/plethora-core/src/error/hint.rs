@@ -32,6 +32,8 @@ impl Argument {
     pub const TEXT_FIELD: Self = Self("text_field");
     /// The validation documents.
     pub const VALID: Self = Self("valid");
+    /// The file with names of labels.
+    pub const VOCABULARY: Self = Self("vocabulary");
     /// Which rows are read.
     pub const WHERE: Self = Self("where");
 

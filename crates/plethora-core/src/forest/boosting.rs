@@ -4,28 +4,27 @@
 //! and its leaves are Newton steps that the learning rate shortens (Friedman 2001; Ke et al. 2017).
 //! Sums go over rows in their order, so the forest is the same for any number of threads.
 
-use std::ops::Range;
-
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::ForestConfig;
-use super::feature_rows::{FeatureRows, NUM_BINS};
+use super::feature_rows::FeatureRows;
+use super::growing_tree::GrowingTree;
 use crate::Result;
 use crate::artifact::{ArrayFileWriter, Dtype, MappedArrays};
 
-/// Leaves with less are not cut.
-const MIN_HESSIAN: f64 = 1e-3;
+/// Rows that go down a tree together, so that none waits for the answers of another.
+const LANES: usize = 8;
 
 /// A question, or an answer where it has no second node.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-struct Node {
-    feature: u32,
+pub(super) struct Node {
+    pub(super) feature: u32,
     /// Values up to this go to the node `next`, others to the one behind it.
-    threshold: f32,
+    pub(super) threshold: f32,
     /// 0 for a leaf: no question leads back to the first node.
-    next: u32,
-    value: f32,
+    pub(super) next: u32,
+    pub(super) value: f32,
 }
 
 /// Trees whose sum is the log-odds of a row.
@@ -41,8 +40,10 @@ impl Forest {
         let mut margins = vec![self.bias; rows.len() / num_features];
         // By trees, as one fits the nearest cache and all of them do not.
         for tree in &self.trees {
-            for (margin, row) in margins.iter_mut().zip(rows.chunks_exact(num_features)) {
-                *margin += leaf_value(tree, row);
+            let depth = depth(tree);
+            let margins = margins.chunks_mut(LANES);
+            for (margins, rows) in margins.zip(rows.chunks(LANES * num_features)) {
+                add_values(tree, depth, margins, rows, num_features);
             }
         }
         margins.into_iter().map(sigmoid).collect()
@@ -67,12 +68,7 @@ impl Forest {
                 .collect();
             let mut growing = GrowingTree::new(rows, &gradients, config);
             growing.grow();
-            for leaf in &growing.leaves {
-                let value = growing.nodes[leaf.node].value;
-                for &row in &growing.order[leaf.rows.clone()] {
-                    margins[row as usize] += value;
-                }
-            }
+            growing.add_values(&mut margins);
             trees.push(growing.nodes);
         }
         Self { bias, trees }
@@ -150,208 +146,38 @@ impl Forest {
     }
 }
 
-fn leaf_value(tree: &[Node], row: &[f32]) -> f32 {
-    let mut node = &tree[0];
-    while node.next != 0 {
-        let is_above = row[node.feature as usize] > node.threshold;
-        node = &tree[node.next as usize + usize::from(is_above)];
+/// Questions on the longest way down a tree.
+fn depth(tree: &[Node]) -> usize {
+    let mut depths = vec![0; tree.len()];
+    for (place, node) in tree.iter().enumerate() {
+        let next = node.next as usize;
+        if next > 0 {
+            (depths[next], depths[next + 1]) = (depths[place] + 1, depths[place] + 1);
+        }
     }
-    node.value
+    depths.into_iter().max().unwrap_or(0)
+}
+
+/// Adds a tree's answers to the margins of up to [`LANES`] rows. All take as many steps as the longest way
+/// has, and leaves are not left: to guess wrong where a way ends would take longer.
+fn add_values(tree: &[Node], depth: usize, margins: &mut [f32], rows: &[f32], num_features: usize) {
+    let mut places = [0; LANES];
+    let places = &mut places[..margins.len()];
+    for _ in 0..depth {
+        for (place, row) in places.iter_mut().zip(rows.chunks_exact(num_features)) {
+            let node = &tree[*place];
+            let is_above = row[node.feature as usize] > node.threshold;
+            let next = node.next as usize + usize::from(is_above);
+            *place = if node.next == 0 { *place } else { next };
+        }
+    }
+    for (margin, &place) in margins.iter_mut().zip(&*places) {
+        *margin += tree[place].value;
+    }
 }
 
 fn sigmoid(margin: f32) -> f32 {
     1.0 / (1.0 + (-margin).exp())
-}
-
-/// Sums over rows: gradients, Hessians, rows.
-#[derive(Debug, Clone, Copy, Default)]
-struct Sums {
-    gradient: f64,
-    hessian: f64,
-    rows: u32,
-}
-
-impl Sums {
-    fn plus(self, other: Self) -> Self {
-        Self {
-            gradient: self.gradient + other.gradient,
-            hessian: self.hessian + other.hessian,
-            rows: self.rows + other.rows,
-        }
-    }
-
-    fn minus(self, other: Self) -> Self {
-        Self {
-            gradient: self.gradient - other.gradient,
-            hessian: self.hessian - other.hessian,
-            rows: self.rows - other.rows,
-        }
-    }
-
-    /// How far one leaf for all of them lowers the loss, twice.
-    fn gain(self, ridge: f64) -> f64 {
-        self.gradient * self.gradient / (self.hessian + ridge)
-    }
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Split {
-    gain: f64,
-    feature: usize,
-    /// Rows of this bin and lower ones go to the first side.
-    bin: u8,
-}
-
-struct Leaf {
-    node: usize,
-    rows: Range<usize>,
-    histograms: Vec<Sums>,
-    split: Option<Split>,
-}
-
-struct GrowingTree<'a> {
-    rows: &'a FeatureRows,
-    gradients: &'a [[f32; 2]],
-    config: &'a ForestConfig,
-    /// All rows, those of a leaf together and in their order.
-    order: Vec<u32>,
-    nodes: Vec<Node>,
-    leaves: Vec<Leaf>,
-}
-
-impl<'a> GrowingTree<'a> {
-    fn new(rows: &'a FeatureRows, gradients: &'a [[f32; 2]], config: &'a ForestConfig) -> Self {
-        let mut tree = Self {
-            rows,
-            gradients,
-            config,
-            order: (0..gradients.len() as u32).collect(),
-            nodes: Vec::new(),
-            leaves: Vec::new(),
-        };
-        let histograms = tree.histograms(0..gradients.len());
-        let sums = histograms[..NUM_BINS].iter().copied();
-        let sums = sums.fold(Sums::default(), Sums::plus);
-        let root = tree.leaf(0..gradients.len(), sums, histograms);
-        tree.leaves.push(root);
-        tree
-    }
-
-    /// Splits the leaf whose split gains most, while there is one.
-    fn grow(&mut self) {
-        while self.leaves.len() < self.config.num_leaves {
-            let gain = |leaf: &Leaf| leaf.split.map_or(0.0, |split| split.gain);
-            let mut best = 0;
-            for (place, leaf) in self.leaves.iter().enumerate() {
-                if gain(leaf) > gain(&self.leaves[best]) {
-                    best = place;
-                }
-            }
-            let Some(split) = self.leaves[best].split else {
-                return;
-            };
-            self.split(best, split);
-        }
-    }
-
-    fn split(&mut self, leaf: usize, split: Split) {
-        let parent = self.leaves.swap_remove(leaf);
-        let bins = self.rows.bins(split.feature);
-        let rows = &mut self.order[parent.rows.clone()];
-        let (low, high): (Vec<u32>, Vec<u32>) =
-            (rows.iter()).partition(|&&row| bins[row as usize] <= split.bin);
-        rows[..low.len()].copy_from_slice(&low);
-        rows[low.len()..].copy_from_slice(&high);
-        let middle = parent.rows.start + low.len();
-        let ranges = [parent.rows.start..middle, middle..parent.rows.end];
-        // The histograms of the larger side are what the smaller one leaves of the parent's.
-        let smaller = usize::from(ranges[1].len() < ranges[0].len());
-        let few = self.histograms(ranges[smaller].clone());
-        let mut many = parent.histograms;
-        for (sum, part) in many.iter_mut().zip(&few) {
-            *sum = sum.minus(*part);
-        }
-        let first_bin = split.feature * NUM_BINS;
-        let side = |histograms: &[Sums]| {
-            let bins = histograms[first_bin..first_bin + NUM_BINS].iter().copied();
-            bins.fold(Sums::default(), Sums::plus)
-        };
-        let mut sides = [(side(&few), few), (side(&many), many)];
-        if smaller == 1 {
-            sides.swap(0, 1);
-        }
-        let next = self.nodes.len();
-        let node = &mut self.nodes[parent.node];
-        node.feature = split.feature as u32;
-        node.threshold = self.rows.threshold(split.feature, split.bin);
-        node.next = next as u32;
-        for (range, (sums, histograms)) in ranges.into_iter().zip(sides) {
-            let leaf = self.leaf(range, sums, histograms);
-            self.leaves.push(leaf);
-        }
-    }
-
-    /// A leaf with a node of its own.
-    fn leaf(&mut self, rows: Range<usize>, sums: Sums, histograms: Vec<Sums>) -> Leaf {
-        let ridge = f64::from(self.config.ridge);
-        let step = -sums.gradient / (sums.hessian + ridge).max(f64::MIN_POSITIVE);
-        self.nodes.push(Node {
-            feature: 0,
-            threshold: 0.0,
-            next: 0,
-            value: (f64::from(self.config.learning_rate) * step) as f32,
-        });
-        Leaf {
-            node: self.nodes.len() - 1,
-            split: self.best_split(sums, &histograms),
-            rows,
-            histograms,
-        }
-    }
-
-    fn histograms(&self, rows: Range<usize>) -> Vec<Sums> {
-        let order = &self.order[rows];
-        let mut histograms = vec![Sums::default(); NUM_BINS * self.rows.num_features()];
-        let by_feature = histograms.par_chunks_mut(NUM_BINS).enumerate();
-        by_feature.for_each(|(feature, histogram)| {
-            let bins = self.rows.bins(feature);
-            for &row in order {
-                let [gradient, hessian] = self.gradients[row as usize];
-                let sums = &mut histogram[usize::from(bins[row as usize])];
-                sums.gradient += f64::from(gradient);
-                sums.hessian += f64::from(hessian);
-                sums.rows += 1;
-            }
-        });
-        histograms
-    }
-
-    fn best_split(&self, sums: Sums, histograms: &[Sums]) -> Option<Split> {
-        let ridge = f64::from(self.config.ridge);
-        let whole = sums.gain(ridge);
-        let may_be_leaf =
-            |side: Sums| side.rows as usize >= self.config.min_rows && side.hessian >= MIN_HESSIAN;
-        let mut best: Option<Split> = None;
-        for (feature, histogram) in histograms.chunks(NUM_BINS).enumerate() {
-            let mut low = Sums::default();
-            for bin in 0..self.rows.num_bins(feature).saturating_sub(1) {
-                low = low.plus(histogram[bin]);
-                let high = sums.minus(low);
-                let gain = low.gain(ridge) + high.gain(ridge) - whole;
-                if may_be_leaf(low)
-                    && may_be_leaf(high)
-                    && gain > best.map_or(0.0, |split| split.gain)
-                {
-                    best = Some(Split {
-                        gain,
-                        feature,
-                        bin: bin as u8,
-                    });
-                }
-            }
-        }
-        best
-    }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 mod boosting;
 mod feature_rows;
+mod growing_tree;
 
 pub use boosting::Forest;
 pub use feature_rows::FeatureRows;

@@ -84,7 +84,7 @@ impl Tokenizer {
     }
 
     /// The words of `text` in order, spelt as features see them, with their bytes in `text`.
-    pub(super) fn words<'a>(
+    pub fn words<'a>(
         &self,
         text: &'a str,
     ) -> impl Iterator<Item = (Cow<'a, str>, Range<usize>)> + use<'a, '_> {

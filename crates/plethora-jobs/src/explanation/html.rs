@@ -54,6 +54,10 @@ fn panel(explanation: &ShownExplanation, text: &str) -> String {
         Method::Neighbours => {
             "The bluer a word, the more it makes the text resemble training documents with the label."
         }
+        Method::Matches => {
+            "The bluer a place, the more it speaks for the label, as a name of it or as a phrase that \
+             documents with the label have."
+        }
         _ => "The bluer a place, the more the label attends to it.",
     };
     let own = match explanation.network_score {

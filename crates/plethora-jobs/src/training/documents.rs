@@ -22,6 +22,8 @@ pub(super) struct TrainingDocuments<'a> {
     unnamed: Option<UnnamedLabels<'a>>,
     progress: &'a dyn Progress,
     num_documents: u64,
+    /// Whether a corpus without any labels is a mistake.
+    pub(super) need_labels: bool,
     pub(super) num_without_labels: u64,
     first_without_labels: u64,
 }
@@ -41,6 +43,7 @@ impl<'a> TrainingDocuments<'a> {
             labels,
             progress,
             num_documents: 0,
+            need_labels: true,
             num_without_labels: 0,
             first_without_labels: 0,
         })
@@ -72,10 +75,18 @@ impl<'a> TrainingDocuments<'a> {
     /// Says what was decided for the user while reading.
     fn end(&self) -> Result<()> {
         let path = &self.corpus.path;
-        if self.num_documents > 0 && self.num_without_labels == self.num_documents {
+        let is_unlabelled = self.num_without_labels == self.num_documents;
+        if self.num_documents > 0 && is_unlabelled && self.need_labels {
             return Err(no_labels(path, self.format(), "to learn from"));
         }
         tell_warnings(&self.reader, self.progress);
+        if is_unlabelled && !self.need_labels {
+            tracing::warn!(
+                "{}: no document has labels, so the model knows names alone",
+                shown(path).display()
+            );
+            return Ok(());
+        }
         if let Some(unnamed) = &self.unnamed {
             unnamed.tell();
         }

@@ -176,6 +176,7 @@ impl TrainingJob {
     fn train(&self, session: &Session) -> Result<Unsaved> {
         let vocabulary = self.vocabulary.as_deref();
         let mut documents = TrainingDocuments::open(&self.data, vocabulary, session.progress())?;
+        documents.need_labels = self.settings.config()?.needs_labels();
         let Trained {
             ranker,
             labels,

@@ -27,6 +27,8 @@ pub enum Method {
     /// What each term adds to the votes for the label, by making the text resemble documents with
     /// it.
     Neighbours,
+    /// What each name of the label, or phrase learnt as one, adds to its score; they sum to it.
+    Matches,
 }
 
 /// Why a label has its score.
@@ -110,6 +112,7 @@ impl Method {
             Self::Attention => "attention",
             Self::Contributions => "contributions",
             Self::Neighbours => "neighbours",
+            Self::Matches => "matches",
         }
     }
 }
