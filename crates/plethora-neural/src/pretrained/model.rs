@@ -73,7 +73,13 @@ impl PieceModel {
             let architecture = Architecture::read(&encoder_file)?;
             let members = open_members(folder, &config, &architecture, num_labels, device)?;
             let pieces = Pieces::load_from(folder.folder())?;
-            check_fit(&config, &architecture, &pieces, &encoder_file)?;
+            let parts = (&architecture, &pieces);
+            check_fit(
+                &config.encoder,
+                &config.document.max_length,
+                parts,
+                &encoder_file,
+            )?;
             Ok(Self::new(
                 config,
                 pieces,

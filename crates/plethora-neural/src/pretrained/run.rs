@@ -56,7 +56,7 @@ impl PieceTrainer<'_> {
             split = Split::none_held(rows.num_rows());
             valid
         } else {
-            split = Split::hold_back(rows.num_rows(), &self.config.train, seed);
+            split = Split::hold_back(rows.num_rows(), self.config.train.held_back(), seed);
             let labels = &self.set.labels_of_documents;
             held = ValidationDocuments::held_back(&split.held, |one| rows.row(one), labels);
             &held

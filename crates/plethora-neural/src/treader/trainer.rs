@@ -62,7 +62,7 @@ impl TReaderTrainer<'_> {
             split = Split::none_held(total);
             valid
         } else {
-            split = Split::hold_back(total, &config.train, seed);
+            split = Split::hold_back(total, config.train.held_back(), seed);
             held = TReaderValidation::held_back(set, &split.held);
             &held
         };

@@ -45,7 +45,7 @@ impl WordTrainer<'_> {
             split = Split::none_held(total);
             valid
         } else {
-            split = Split::hold_back(total, &config.train, seed);
+            split = Split::hold_back(total, config.train.held_back(), seed);
             let sequence = |document| sequences.row(document);
             let labels = &set.labels_of_documents;
             held = ValidationDocuments::held_back(&split.held, sequence, labels);
