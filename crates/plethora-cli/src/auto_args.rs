@@ -34,7 +34,8 @@ impl AutoArgs {
         ];
         match given.iter().find(|(_, is_given)| *is_given) {
             Some((option, _)) => {
-                let message = format!("{option}: only where systems are chosen by themselves, but {reason}");
+                let message =
+                    format!("{option}: only where systems are chosen by themselves, but {reason}");
                 Err(Error::usage(message).into())
             }
             None => Ok(()),

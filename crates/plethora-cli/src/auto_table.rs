@@ -9,7 +9,9 @@ use crate::figures::{bytes, duration, percent};
 
 /// What would be trained, and why.
 pub(crate) fn plan(plan: &Plan) -> String {
-    let memory = plan.memory_bytes.map_or_else(|| "unknown".to_owned(), bytes);
+    let memory = plan
+        .memory_bytes
+        .map_or_else(|| "unknown".to_owned(), bytes);
     let size = plan.size;
     let mut text = format!(
         "data        {} documents, {} labels, {:.1} terms per document\n\
@@ -58,7 +60,11 @@ pub(crate) fn report(report: &AutoReport) -> String {
             (true, true) => "",
         };
         let time = duration(member.seconds);
-        let _ = writeln!(text, "{}{note}", row(&member.name, width, member.held_back, &time));
+        let _ = writeln!(
+            text,
+            "{}{note}",
+            row(&member.name, width, member.held_back, &time)
+        );
     }
     let time = duration(report.seconds);
     let _ = writeln!(text, "{}\n", row(consensus, width, report.consensus, &time));

@@ -21,9 +21,8 @@ mod trainable;
 
 pub use compute::{Compute, Device, Precision};
 pub use ensemble::{
-    FUSION_RANKS, FittedFusion, Fusion, FusionFitter,
-    Combination, ENSEMBLE, EnsembleConfig, EnsembleModel, EnsembleParts, Ensembles, Member,
-    MemberFolder, MemberLink, Stacking, StackingFitter,
+    Combination, ENSEMBLE, EnsembleConfig, EnsembleModel, EnsembleParts, Ensembles, FUSION_RANKS,
+    FittedFusion, Fusion, FusionFitter, Member, MemberFolder, MemberLink, Stacking, StackingFitter,
 };
 pub use estimate::{BASE_BYTES, ENTRY_BYTES, Estimate, GPU_SPEEDUP, TERM_BYTES, TrainingSize};
 pub use explanation::{

@@ -93,6 +93,9 @@ mod tests {
         for &bin in rows.bins(0) {
             sizes[usize::from(bin)] += 1;
         }
-        assert!(sizes.iter().all(|size| (35..=45).contains(size)), "{sizes:?}");
+        assert!(
+            sizes.iter().all(|size| (35..=45).contains(size)),
+            "{sizes:?}"
+        );
     }
 }

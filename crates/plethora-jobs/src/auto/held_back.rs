@@ -69,7 +69,9 @@ impl HeldBack {
         let num_features = reader.num_features();
         let documents = read(data, session)?;
         let num_parts = PARTS.min(documents.len());
-        let parts: Vec<usize> = (0..documents.len()).map(|place| place % num_parts).collect();
+        let parts: Vec<usize> = (0..documents.len())
+            .map(|place| place % num_parts)
+            .collect();
         let name = data.path.to_string_lossy();
         let train = (0..num_parts).map(|part| {
             let others = documents.iter().zip(&parts);
@@ -88,7 +90,9 @@ impl HeldBack {
     /// The places of the documents that the corpus `part` does not have.
     pub(super) fn places(&self, part: usize) -> impl Iterator<Item = usize> {
         let parts = self.parts.iter().enumerate();
-        parts.filter(move |(_, own)| **own == part).map(|(place, _)| place)
+        parts
+            .filter(move |(_, own)| **own == part)
+            .map(|(place, _)| place)
     }
 
     /// How much training a member for all parts is, where one on all documents is 1.
@@ -145,7 +149,11 @@ mod tests {
         assert_eq!((held_back.documents.len(), held_back.train.len()), (12, 5));
         assert!((held_back.effort() - 4.0).abs() < 1e-12 && held_back.returns());
         for (part, train) in held_back.train.iter().enumerate() {
-            let ids: Vec<String> = train.open().unwrap().map(|found| found.unwrap().id).collect();
+            let ids: Vec<String> = train
+                .open()
+                .unwrap()
+                .map(|found| found.unwrap().id)
+                .collect();
             let places: Vec<usize> = held_back.places(part).collect();
             assert_eq!(ids.len() + places.len(), 12);
             let judged = places.iter().map(|&place| &held_back.documents[place].id);

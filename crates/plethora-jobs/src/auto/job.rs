@@ -11,7 +11,9 @@ use plethora_core::calibration::{
 };
 use plethora_core::{Error, Result, grouped};
 use plethora_system::settings::Settings;
-use plethora_system::{Combination, EnsembleConfig, EnsembleParts, FUSION_RANKS, Predictor, Registry};
+use plethora_system::{
+    Combination, EnsembleConfig, EnsembleParts, FUSION_RANKS, Predictor, Registry,
+};
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
@@ -93,8 +95,10 @@ impl AutoJob {
         let finishing = session.part(|progress| Arc::new(Finishing(progress)));
         let num_documents = plan.size.num_documents;
         finishing.progress().start("fusing", None);
-        let rankings: Vec<MemberRankings> =
-            members.iter().map(|member| member.rankings.clone()).collect();
+        let rankings: Vec<MemberRankings> = members
+            .iter()
+            .map(|member| member.rankings.clone())
+            .collect();
         let consensus = Consensus::find(&rankings, &held_back, &labels, num_documents)?;
         finishing.progress().finish(&format!(
             "nDCG@5 {} on {} held-back documents",
@@ -141,7 +145,11 @@ impl AutoJob {
         let profile = CorpusProfile::read(data.open()?, None, session)?;
         let size = profile.training_size();
         if size.num_documents == 0 {
-            return Err(crate::no_labels(&data.path, data.open()?.format(), "to learn from"));
+            return Err(crate::no_labels(
+                &data.path,
+                data.open()?.format(),
+                "to learn from",
+            ));
         }
         let valid = self.training.valid.as_ref();
         let held_back = HeldBack::choose(data, valid, self.seed, size.num_documents, session)?;
@@ -204,7 +212,9 @@ impl AutoJob {
         let chosen: Vec<&PlannedMember> = plan.chosen().collect();
         let mut earlier = earlier_seconds(work);
         let mut members: Vec<TrainedMember<'_>> = Vec::new();
-        session.progress().start("training", Some(chosen.len() as u64));
+        session
+            .progress()
+            .start("training", Some(chosen.len() as u64));
         for (place, planned) in chosen.iter().enumerate() {
             // The first one is trained whatever it takes: there must be a model.
             let deadline = if members.is_empty() {
@@ -253,7 +263,9 @@ impl AutoJob {
                 figures,
             });
         }
-        session.progress().finish(&format!("{} members", members.len()));
+        session
+            .progress()
+            .finish(&format!("{} members", members.len()));
         Ok(members)
     }
 
@@ -286,13 +298,14 @@ impl AutoJob {
                 epoch_share: planned.epoch_share,
                 ..self.job(
                     planned.settings.clone(),
-                    folder.cloned().unwrap_or_else(|| self.training.output.with_extension("part")),
+                    folder
+                        .cloned()
+                        .unwrap_or_else(|| self.training.output.with_extension("part")),
                 )
             };
             let places: Vec<usize> = held_back.places(part).collect();
-            let mut judge = |predictor: &Predictor| {
-                rank(predictor, held_back, &places, labels, &mut rankings)
-            };
+            let mut judge =
+                |predictor: &Predictor| rank(predictor, held_back, &places, labels, &mut rankings);
             job.train_and_use(folder.is_some(), session, &mut judge)?;
         }
         Ok(rankings)
@@ -310,7 +323,10 @@ impl AutoJob {
     ) -> Result<Vec<FinalMember>> {
         let kept = consensus.kept.iter().map(|&place| (place, &members[place]));
         let mut finals = Vec::new();
-        session.progress().start("training on all documents", Some(consensus.kept.len() as u64));
+        session.progress().start(
+            "training on all documents",
+            Some(consensus.kept.len() as u64),
+        );
         for (place, member) in kept {
             let output = work.path(&format!("all-{place}"));
             let expected = member.seconds / held_back.effort().max(1e-9);
@@ -331,7 +347,10 @@ impl AutoJob {
                     let deadline = if member.folder.is_some() { end } else { far };
                     let part =
                         session.part(|all| Arc::new(TrialProgress::new(all, name, deadline)));
-                    match (job.train_and_use(true, &part, &mut |_| Ok(())), &member.folder) {
+                    match (
+                        job.train_and_use(true, &part, &mut |_| Ok(())),
+                        &member.folder,
+                    ) {
                         (Ok(()), _) => (output, true),
                         (Err(Error::Interrupted), Some(folder)) => (folder.clone(), false),
                         (Err(error), _) => return Err(error),
@@ -345,7 +364,9 @@ impl AutoJob {
             });
             session.progress().advance(1);
         }
-        session.progress().finish(&format!("{} members", finals.len()));
+        session
+            .progress()
+            .finish(&format!("{} members", finals.len()));
         Ok(finals)
     }
 
@@ -382,7 +403,9 @@ impl AutoJob {
             let mut parts = EnsembleParts::open(self.registry, &paths, config, progress)?;
             if let Some(fusion) = &consensus.fusion {
                 parts.set_fusion(match self.objective {
-                    Objective::Psp => fusion.clone().for_rare_labels(parts.details().num_documents),
+                    Objective::Psp => fusion
+                        .clone()
+                        .for_rare_labels(parts.details().num_documents),
                     Objective::Ndcg | Objective::MicroF1 => fusion.clone(),
                 });
             }
@@ -429,7 +452,9 @@ fn copy(
         without: Some(METRICS_FILE),
         ..Default::default()
     };
-    session.progress().start("saving", Some(copy.num_files(model)));
+    session
+        .progress()
+        .start("saving", Some(copy.num_files(model)));
     copy.run(model, &writer, session.progress())?;
     more(&writer)?;
     let manifest = model.manifest();

@@ -87,14 +87,25 @@ impl Planning<'_> {
         let mut members = Vec::new();
         for spec in self.registry.systems() {
             for proposed in spec.auto {
-                let mut settings = self.registry.recipe(spec.name).map_err(plethora_core::Error::usage)?;
+                let mut settings = self
+                    .registry
+                    .recipe(spec.name)
+                    .map_err(plethora_core::Error::usage)?;
                 let origin = Path::new(proposed.name);
                 for assignment in parse_config(origin, proposed.settings)? {
                     settings.assign(&assignment)?;
                 }
-                self.assign(&mut settings, "seed", AssignedValue::Typed(self.seed.into()))?;
+                self.assign(
+                    &mut settings,
+                    "seed",
+                    AssignedValue::Typed(self.seed.into()),
+                )?;
                 if let Some(encoder) = self.encoder {
-                    self.assign(&mut settings, "encoder", AssignedValue::Text(encoder.into()))?;
+                    self.assign(
+                        &mut settings,
+                        "encoder",
+                        AssignedValue::Text(encoder.into()),
+                    )?;
                 }
                 let mut member = self.member(proposed.name, settings)?;
                 if proposed.needs_names && !self.has_names {
@@ -111,7 +122,9 @@ impl Planning<'_> {
                 member.left_out = Some("it would not fit into the memory at hand".into());
             }
             if member.left_out.is_none() {
-                member.left_out = (self.check)(&member.settings).err().map(|error| error.to_string());
+                member.left_out = (self.check)(&member.settings)
+                    .err()
+                    .map(|error| error.to_string());
             }
         }
         let budget_s = self.budget_s(&members);
@@ -177,7 +190,10 @@ impl Planning<'_> {
     fn fit_budget(&self, members: &mut [PlannedMember], budget_s: f64) {
         let mut left = TRAINING_SHARE * budget_s;
         let mut is_first = true;
-        for member in members.iter_mut().filter(|member| member.left_out.is_none()) {
+        for member in members
+            .iter_mut()
+            .filter(|member| member.left_out.is_none())
+        {
             let seconds = self.seconds(member);
             let share = (left / seconds.max(1e-9)).min(1.0);
             if share >= 1.0 {
@@ -198,6 +214,8 @@ impl Planning<'_> {
 impl Plan {
     /// The members that are trained, the cheapest first.
     pub(super) fn chosen(&self) -> impl Iterator<Item = &PlannedMember> {
-        self.members.iter().filter(|member| member.left_out.is_none())
+        self.members
+            .iter()
+            .filter(|member| member.left_out.is_none())
     }
 }

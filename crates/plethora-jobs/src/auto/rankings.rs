@@ -36,7 +36,10 @@ impl Labels {
             let id = labels.id(key);
             labels.counts[id.index()] = count;
         }
-        let truth = held_back.documents.iter().map(|document| labels.true_labels(document));
+        let truth = held_back
+            .documents
+            .iter()
+            .map(|document| labels.true_labels(document));
         let truth: Vec<Vec<LabelId>> = truth.collect();
         let mut parts = vec![vec![0; labels.counts.len()]; held_back.train.len()];
         if held_back.returns() {
@@ -97,7 +100,9 @@ pub(super) fn rank(
         beam: None,
     };
     for places in places.chunks(predictor.documents_per_batch()) {
-        let documents = places.iter().map(|&place| held_back.documents[place].clone());
+        let documents = places
+            .iter()
+            .map(|&place| held_back.documents[place].clone());
         let found = predictor.rank(&documents.collect::<Vec<_>>(), options)?;
         for (&place, ranking) in places.iter().zip(found) {
             let ranking = ranking.into_iter().map(|scored| ScoredLabel {
@@ -119,9 +124,13 @@ pub(super) fn fitter(
     let mut fitter = FusionFitter::new(members.len());
     for (place, truth) in labels.truth.iter().enumerate() {
         let part = held_back.parts[place];
-        let rankings: Vec<&[ScoredLabel]> =
-            members.iter().map(|rankings| &rankings[place][..]).collect();
-        fitter.add(&rankings, truth, truth.len(), |label| labels.train_count(part, label));
+        let rankings: Vec<&[ScoredLabel]> = members
+            .iter()
+            .map(|rankings| &rankings[place][..])
+            .collect();
+        fitter.add(&rankings, truth, truth.len(), |label| {
+            labels.train_count(part, label)
+        });
     }
     fitter
 }

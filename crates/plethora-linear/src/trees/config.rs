@@ -72,7 +72,10 @@ fn full_cost() -> f32 {
     1.0
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands out references"
+)]
 fn is_full(cost: &f32) -> bool {
     *cost == full_cost()
 }

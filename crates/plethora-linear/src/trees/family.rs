@@ -47,7 +47,10 @@ pub(super) static SYSTEMS: [SystemSpec; 4] = [
         "",
         &[
             member("wide-tree", ""),
-            member("wide-tree, pairs of words", "[text]\nmax_ngram = 2\nmin_df = 2"),
+            member(
+                "wide-tree, pairs of words",
+                "[text]\nmax_ngram = 2\nmin_df = 2"
+            ),
         ]
     ),
     system!(

@@ -74,6 +74,8 @@ pub struct ClassifiersConfig {
     pub beam: usize,
     /// Nodes per level to which each training document is sent to serve as a hard negative.
     pub hard_negatives: usize,
+    /// Cost of a mistake on a hard negative, as a share of the solver's cost.
+    pub hard_negative_cost: f32,
     /// Exponent of the path's probability in a label's score.
     pub path_weight: f32,
     /// How labels are grouped.
@@ -146,6 +148,7 @@ impl<Pool, Number: Setting<f32>> DenseConfig<Pool, Number> {
             num_trees: classifiers.num_trees,
             beam: classifiers.beam,
             hard_negatives: classifiers.hard_negatives,
+            hard_negative_cost: classifiers.hard_negative_cost,
             path_weight: classifiers.path_weight,
             tree: classifiers.tree.clone(),
             solver: classifiers.solver.clone(),

@@ -23,6 +23,7 @@ pub(super) static SYSTEMS: [SystemSpec; 1] = [SystemSpec {
     recipe: recipe!("dense"),
     presets: &[],
     ranges: recipe!("ranges/dense"),
+    auto: &[],
     options: &[
         SEED,
         ("beam", "classifiers.beam"),

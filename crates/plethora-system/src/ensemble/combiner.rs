@@ -59,7 +59,9 @@ impl Combiner {
                 &stacking.weights,
             )),
             // The settings are refused where there is nothing to stack or fuse with.
-            (Combination::Mean | Combination::Stacked | Combination::Fused, _) => Self::Mean { shares },
+            (Combination::Mean | Combination::Stacked | Combination::Fused, _) => {
+                Self::Mean { shares }
+            }
         }
     }
 

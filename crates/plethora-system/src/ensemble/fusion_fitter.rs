@@ -251,8 +251,16 @@ mod tests {
     fn a_forest_finds_what_the_mean_cannot() {
         let fitter = fitter(300);
         let fitted = fitter.fit().unwrap();
-        assert!(fitted.fusion.ndcg_before < 0.5, "{:?}", fitted.fusion.ndcg_before);
-        assert!(fitted.fusion.ndcg_after > 0.99, "{:?}", fitted.fusion.ndcg_after);
+        assert!(
+            fitted.fusion.ndcg_before < 0.5,
+            "{:?}",
+            fitted.fusion.ndcg_before
+        );
+        assert!(
+            fitted.fusion.ndcg_after > 0.99,
+            "{:?}",
+            fitted.fusion.ndcg_after
+        );
         assert_eq!(fitted.rankings.len(), 300);
         assert_eq!(fitted.rankings[9][0].label, LabelId(2));
         assert!(fitted.fusion.validate(2).is_ok());
