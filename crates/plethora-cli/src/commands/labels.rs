@@ -10,7 +10,7 @@ use plethora_jobs::labels::{LabelAdditionJob, search_labels};
 use serde::Serialize;
 
 use crate::session::Session;
-use crate::{bounds, interrupt, registry, results};
+use crate::{interrupt, registry, results};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -69,7 +69,12 @@ impl NeuralModel for PieceModel {
         let architecture = Architecture::read(&encoder_file)?;
         let members = open_members(folder, &config, &architecture, num_labels, device)?;
         let pieces = Pieces::load_from(folder.folder())?;
-        check_fit(&config, &architecture, &pieces, &encoder_file)?;
+        check_fit(
+            &config.encoder,
+            &config.document.max_length,
+            (&architecture, &pieces),
+            &encoder_file,
+        )?;
         Ok(Self {
             reader: PieceReader {
                 pieces,
