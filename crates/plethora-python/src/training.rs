@@ -26,6 +26,7 @@ struct Run {
     vocabulary: Option<PathBuf>,
     device: String,
     num_threads: usize,
+    learn_names: bool,
     overwrite: bool,
     resume: bool,
 }
@@ -54,6 +55,7 @@ impl Run {
             settings,
             device: compute(&self.device, "auto")?.device,
             piece_cache: folders::pieces(),
+            learns_names: self.learn_names,
             epoch_share: 1.0,
             replaces: self.overwrite,
             resumes: self.resume,

@@ -114,8 +114,19 @@ pub struct AutoMember {
     pub name: &'static str,
     /// The settings that differ from the recipe, a TOML document.
     pub settings: &'static str,
-    /// Whether it is of use only where labels have names of their own.
-    pub needs_names: bool,
+    /// What it makes of names of labels.
+    pub names: NameUse,
+}
+
+/// What a member of an automatic choice makes of names of labels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NameUse {
+    /// Nothing.
+    Ignored,
+    /// It learns from them as from short documents, where there are any.
+    Documents,
+    /// It is of use only where labels have names of their own.
+    Needed,
 }
 
 /// Named changes of a recipe.

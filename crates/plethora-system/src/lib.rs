@@ -29,7 +29,7 @@ pub use explanation::{
     BIAS, ExplainingMember, ExplainingNeighbour, Explanation, FeatureContribution, Method,
     ShownExplanation, ShownNeighbour, ShownSpan, SpanWeight, TermContribution, spans_of, terms_of,
 };
-pub use family::{AutoMember, Family, LabelAddition, OpenParts, Preset, SystemSpec};
+pub use family::{AutoMember, Family, LabelAddition, NameUse, OpenParts, Preset, SystemSpec};
 pub use label_choice::{UnclearLabel, find_label};
 pub use predictor::Predictor;
 pub use ranker::{RankOptions, Ranker, Rankings};

@@ -65,6 +65,10 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "FILE")]
     vocabulary: Option<PathBuf>,
 
+    /// Learn from names of labels, too: each is read as a short document with that label
+    #[arg(long)]
+    learn_names: bool,
+
     /// Replace the model if there is one
     #[arg(long)]
     force: bool,
@@ -171,6 +175,7 @@ impl TrainArgs {
             settings,
             device: self.device.device,
             piece_cache: self.pieces.folder(),
+            learns_names: self.learn_names,
             epoch_share: 1.0,
             replaces: self.force,
             resumes: self.resume,

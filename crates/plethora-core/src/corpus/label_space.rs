@@ -60,6 +60,19 @@ impl LabelSpace {
         }
     }
 
+    /// The same labels with other numbers of training documents.
+    ///
+    /// # Panics
+    /// If there is not one for each label.
+    #[must_use]
+    pub fn with_train_counts(self, train_counts: Vec<u32>) -> Self {
+        assert_eq!(train_counts.len(), self.labels.len());
+        Self {
+            train_counts,
+            ..self
+        }
+    }
+
     /// Number of labels.
     pub fn len(&self) -> usize {
         self.labels.len()

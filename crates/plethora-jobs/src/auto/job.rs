@@ -300,6 +300,7 @@ impl AutoJob {
             let job = TrainingJob {
                 data: data.clone(),
                 epoch_share: planned.epoch_share,
+                learns_names: planned.learns_names,
                 ..self.job(
                     planned.settings.clone(),
                     folder
@@ -338,6 +339,7 @@ impl AutoJob {
             let is_wanted = held_back.returns() && member.planned.returns && has_time;
             let job = TrainingJob {
                 epoch_share: member.planned.epoch_share,
+                learns_names: member.planned.learns_names,
                 ..self.job(member.planned.settings.clone(), output.clone())
             };
             let started = Instant::now();

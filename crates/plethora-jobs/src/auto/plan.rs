@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use plethora_core::Result;
 use plethora_system::settings::{AssignedValue, Assignment, Settings, parse_config};
-use plethora_system::{Device, GPU_SPEEDUP, Registry, TrainingSize, resources};
+use plethora_system::{Device, GPU_SPEEDUP, NameUse, Registry, TrainingSize, resources};
 use serde::Serialize;
 
 /// Share of the budget that training may take; the rest is for reading, fitting and saving.
@@ -38,6 +38,8 @@ pub struct PlannedMember {
     /// Why it is not trained.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out: Option<String>,
+    /// Whether it learns from names of labels, too.
+    pub learns_names: bool,
     /// Whether it is trained again when held-back documents return.
     #[serde(skip)]
     pub(super) returns: bool,
@@ -108,7 +110,8 @@ impl Planning<'_> {
                     )?;
                 }
                 let mut member = self.member(proposed.name, settings)?;
-                if proposed.needs_names && !self.has_names {
+                member.learns_names = proposed.names == NameUse::Documents && self.has_names;
+                if proposed.names == NameUse::Needed && !self.has_names {
                     member.left_out = Some("labels have no names of their own".into());
                 }
                 members.push(member);
@@ -165,6 +168,7 @@ impl Planning<'_> {
             memory_bytes: estimate.peak_memory_bytes,
             epoch_share: 1.0,
             left_out: None,
+            learns_names: false,
             // Networks forget nothing by a few documents less, and cost the most.
             returns: !settings.spec().uses_devices(),
             settings,

@@ -15,6 +15,7 @@ use plethora_system::{
 
 use super::corpus::Corpus;
 use super::documents::TrainingDocuments;
+use super::names::WithNames;
 use super::report::{EVALUATING, Seconds, TrainingReport};
 use crate::corpus_reading::in_file;
 use crate::evaluation::{EvaluationRun, MeasuredModel};
@@ -38,6 +39,8 @@ pub struct TrainingJob {
     pub device: Device,
     /// Where texts cut into pieces are cached for later runs.
     pub piece_cache: Option<PathBuf>,
+    /// Learn from the names of labels, too, as from one short document each.
+    pub learns_names: bool,
     /// Share of the epochs to train for; 1 unless a search tries settings out briefly.
     pub epoch_share: f64,
     /// Replace a model that is there.
@@ -66,6 +69,7 @@ impl TrainingJob {
             settings,
             device: Device::Cpu,
             piece_cache: folders::pieces(),
+            learns_names: false,
             epoch_share: 1.0,
             replaces: false,
             resumes: false,
@@ -177,6 +181,7 @@ impl TrainingJob {
         let vocabulary = self.vocabulary.as_deref();
         let mut documents = TrainingDocuments::open(&self.data, vocabulary, session.progress())?;
         documents.need_labels = self.settings.config()?.needs_labels();
+        let mut stream = WithNames::new(&mut documents, self.learns_names);
         let Trained {
             ranker,
             labels,
@@ -187,8 +192,9 @@ impl TrainingJob {
             work,
             stages,
         } = self
-            .in_context(session, |system, run| system.train(&mut documents, run))
+            .in_context(session, |system, run| system.train(&mut stream, run))
             .map_err(|error| in_file(error, &self.data.path))?;
+        let (labels, num_documents) = stream.taken_out(labels, num_documents);
         let details = ModelDetails {
             system: self.settings.system().to_owned(),
             num_labels: labels.len() as u64,

@@ -3,6 +3,7 @@
 mod corpus;
 mod documents;
 mod job;
+mod names;
 mod report;
 
 pub use corpus::Corpus;

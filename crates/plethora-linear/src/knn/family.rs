@@ -3,7 +3,7 @@
 use plethora_core::Result;
 use plethora_core::artifact::{CONFIG_FILE, ModelReader};
 use plethora_system::settings::{Settings, schema_of};
-use plethora_system::{AutoMember, Family, OpenParts, Ranker, SystemSpec, Trainable};
+use plethora_system::{AutoMember, Family, NameUse, OpenParts, Ranker, SystemSpec, Trainable};
 use schemars::Schema;
 
 use super::config::{KnnConfig, OpenKnnConfig};
@@ -24,7 +24,7 @@ static SYSTEMS: [SystemSpec; 1] = [SystemSpec {
     auto: &[AutoMember {
         name: "knn",
         settings: "",
-        needs_names: false,
+        names: NameUse::Documents,
     }],
     options: &[],
     example: "",

@@ -4,7 +4,7 @@ use plethora_core::Result;
 use plethora_core::artifact::{CONFIG_FILE, ModelReader, ModelWriter};
 use plethora_system::settings::{Settings, schema_of};
 use plethora_system::{
-    AutoMember, Family, LabelAddition, OpenParts, Ranker, SystemSpec, Trainable,
+    AutoMember, Family, LabelAddition, NameUse, OpenParts, Ranker, SystemSpec, Trainable,
 };
 use schemars::Schema;
 
@@ -25,7 +25,7 @@ static SYSTEMS: [SystemSpec; 1] = [SystemSpec {
     auto: &[AutoMember {
         name: "lexical",
         settings: "",
-        needs_names: true,
+        names: NameUse::Needed,
     }],
     options: &[],
     example: "--system lexical --vocabulary subjects.ttl",

@@ -3,7 +3,7 @@
 use plethora_core::Result;
 use plethora_core::artifact::{CONFIG_FILE, ModelReader};
 use plethora_system::settings::{Settings, schema_of};
-use plethora_system::{AutoMember, Family, OpenParts, Ranker, SystemSpec, Trainable};
+use plethora_system::{AutoMember, Family, NameUse, OpenParts, Ranker, SystemSpec, Trainable};
 use schemars::Schema;
 
 use super::config::LinearConfig;
@@ -31,11 +31,11 @@ macro_rules! system {
     };
 }
 
-const fn member(name: &'static str, settings: &'static str) -> AutoMember {
+const fn member(name: &'static str, settings: &'static str, names: NameUse) -> AutoMember {
     AutoMember {
         name,
         settings,
-        needs_names: false,
+        names,
     }
 }
 
@@ -46,10 +46,11 @@ pub(super) static SYSTEMS: [SystemSpec; 4] = [
          reach them by mistake",
         "",
         &[
-            member("wide-tree", ""),
+            member("wide-tree", "", NameUse::Documents),
             member(
                 "wide-tree, pairs of words",
-                "[text]\nmax_ngram = 2\nmin_df = 2"
+                "[text]\nmax_ngram = 2\nmin_df = 2",
+                NameUse::Ignored
             ),
         ]
     ),
@@ -63,7 +64,7 @@ pub(super) static SYSTEMS: [SystemSpec; 4] = [
         "bonsai",
         "Bonsai: three shallow trees of unbalanced clusters",
         "",
-        &[member("bonsai", "[text]\nmin_df = 1")]
+        &[member("bonsai", "[text]\nmin_df = 1", NameUse::Documents)]
     ),
     system!(
         "one-vs-all",

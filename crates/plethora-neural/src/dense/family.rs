@@ -3,7 +3,9 @@
 use plethora_core::Result;
 use plethora_core::artifact::ModelReader;
 use plethora_system::settings::{Settings, schema_of};
-use plethora_system::{AutoMember, Device, Family, OpenParts, Ranker, SystemSpec, Trainable};
+use plethora_system::{
+    AutoMember, Device, Family, NameUse, OpenParts, Ranker, SystemSpec, Trainable,
+};
 use schemars::Schema;
 
 use super::config::OpenDenseConfig;
@@ -26,7 +28,7 @@ pub(super) static SYSTEMS: [SystemSpec; 1] = [SystemSpec {
     auto: &[AutoMember {
         name: "dense",
         settings: "",
-        needs_names: false,
+        names: NameUse::Ignored,
     }],
     options: &[
         SEED,

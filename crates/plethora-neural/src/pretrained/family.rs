@@ -2,7 +2,7 @@
 
 use plethora_core::Result;
 use plethora_core::artifact::{CONFIG_FILE, ModelReader, WorkFolder};
-use plethora_system::{AutoMember, Estimate, RunContext, SystemSpec, TrainingSize};
+use plethora_system::{AutoMember, Estimate, NameUse, RunContext, SystemSpec, TrainingSize};
 
 use super::config::{OpenPieceConfig, PieceConfig};
 use super::encoder_files::check_encoder;
@@ -29,7 +29,7 @@ pub(super) static SYSTEMS: [SystemSpec; 2] = [
         ],
         options: &[SEED, ("beam", "clusters.predict_beam"), ENCODER, DTYPE],
         example: "--system lightxml --encoder ./all-MiniLM-L6-v2 --device cuda",
-        auto: AutoMember { name: "lightxml", settings: "", needs_names: false },
+        auto: AutoMember { name: "lightxml", settings: "", names: NameUse::Ignored },
     },
     system! {
         name: "aplc-xlnet",

@@ -129,6 +129,7 @@ class Classifier:
         *,
         label_names: Sequence[str] | None = None,
         vocabulary: PathLike | None = None,
+        learn_names: bool = False,
         output: PathLike | None = None,
         overwrite: bool = False,
         resume: bool = False,
@@ -147,6 +148,8 @@ class Classifier:
             their weights by them.
         vocabulary
             File with names, synonyms and parents of the labels.
+        learn_names
+            Learn from the names of the vocabulary, too, as from one short document each.
         output
             Folder for the model; without it the model is temporary until :meth:`save`.
         overwrite, resume
@@ -171,6 +174,7 @@ class Classifier:
             "vocabulary": None if vocabulary is None else os.fspath(vocabulary),
             "device": self.device,
             "num_threads": self._num_threads(),
+            "learn_names": learn_names,
             "overwrite": overwrite,
             "resume": resume,
         }
