@@ -69,6 +69,8 @@ impl CheckArgs {
             vocabulary: self.vocabulary.clone(),
         };
         let report = job.run(session)?;
-        results::show(self.json, &report, |report| printable(&report.render()))
+        results::show(self.json, &report, |report| {
+            printable(&report.render()).into_owned()
+        })
     }
 }
