@@ -27,7 +27,7 @@ pub fn within<T: PartialOrd + Display>(
 }
 
 /// Refuses counts below `least`.
-pub fn at_least<T: PartialOrd + Display>(
+pub fn at_least<T: PartialOrd + Display + Copy>(
     key: &str,
     value: impl Into<Option<T>>,
     least: T,

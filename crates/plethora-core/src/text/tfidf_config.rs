@@ -52,7 +52,7 @@ impl TfIdfConfig {
     /// Refuses values that cannot work.
     pub fn validate(&self) -> Result<()> {
         at_least("text.min_df", self.min_df, 1)?;
-        share_above_zero("text.max_df", f64::from(self.max_df))?;
+        share_above_zero("text.max_df", self.max_df)?;
         at_least("text.max_features", self.max_features, 1)?;
         within("text.max_ngram", self.max_ngram, 1..=MAX_NGRAM)?;
         let times = 1..=MAX_FIRST_LINE_TIMES;

@@ -9,13 +9,12 @@ use crate::train::{Learnt, LossScale};
 
 impl LabelHead<StatesInput<'_>> for Attention {
     fn learn(&self, input: &StatesInput<'_>, step: &HeadStep<'_>) -> Learnt {
-        let targets = match input.truth {
-            Some(truth) => truth.shallow_clone(),
-            None => {
-                let shape = [input.states.size()[0], self.num_labels];
-                let blank = Tensor::zeros(shape, (Kind::Float, input.states.device()));
-                step.targets.matrix(&blank)
-            }
+        let targets = if let Some(truth) = input.truth {
+            truth.shallow_clone()
+        } else {
+            let shape = [input.states.size()[0], self.num_labels];
+            let blank = Tensor::zeros(shape, (Kind::Float, input.states.device()));
+            step.targets.matrix(&blank)
         };
         let share = match step.loss {
             LossScale::Sum => 1.0 / targets.size()[0] as f64,
