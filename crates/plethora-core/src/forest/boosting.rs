@@ -164,9 +164,10 @@ fn add_values(tree: &[Node], depth: usize, margins: &mut [f32], rows: &[f32], nu
     let mut places = [0; LANES];
     let places = &mut places[..margins.len()];
     for _ in 0..depth {
-        for (place, row) in places.iter_mut().zip(rows.chunks_exact(num_features)) {
+        for (lane, place) in places.iter_mut().enumerate() {
             let node = &tree[*place];
-            let is_above = row[node.feature as usize] > node.threshold;
+            let value = rows[lane * num_features + node.feature as usize];
+            let is_above = value > node.threshold;
             let next = node.next as usize + usize::from(is_above);
             *place = if node.next == 0 { *place } else { next };
         }
