@@ -247,6 +247,8 @@ mod tests {
         }
     }
 
+    type Damage = fn(&mut Forest);
+
     #[test]
     fn forests_come_back_as_written_and_damaged_ones_are_refused() {
         let values: Vec<f32> = (0..200).map(|value| value as f32).collect();
@@ -264,7 +266,6 @@ mod tests {
             Forest::read(&MappedArrays::open(&path).unwrap(), num_features).unwrap()
         };
         assert_eq!(read(&forest, 2), Some(forest.clone()));
-        type Damage = fn(&mut Forest);
         let damages: [Damage; 4] = [
             |forest| forest.trees[0][1].next = 1,
             |forest| forest.trees[0][0].next = 99,
