@@ -227,4 +227,16 @@ mod tests {
         assert_eq!(space.label(LabelId(0)).name, "air");
         assert_eq!(space.id("fire"), None);
     }
+
+    #[test]
+    fn labels_that_no_document_has_may_be_added() {
+        let mut builder = LabelSpaceBuilder::default();
+        builder.add(&document(&["sea"]));
+        for key in ["air", "sea"] {
+            builder.add_unused(key);
+        }
+        let (space, final_ids) = builder.finish(&[]);
+        assert_eq!(space.train_counts(), [0, 1]);
+        assert_eq!(final_ids[0], LabelId(1));
+    }
 }

@@ -164,9 +164,10 @@ fn add_values(tree: &[Node], depth: usize, margins: &mut [f32], rows: &[f32], nu
     let mut places = [0; LANES];
     let places = &mut places[..margins.len()];
     for _ in 0..depth {
-        for (place, row) in places.iter_mut().zip(rows.chunks_exact(num_features)) {
+        for (lane, place) in places.iter_mut().enumerate() {
             let node = &tree[*place];
-            let is_above = row[node.feature as usize] > node.threshold;
+            let value = rows[lane * num_features + node.feature as usize];
+            let is_above = value > node.threshold;
             let next = node.next as usize + usize::from(is_above);
             *place = if node.next == 0 { *place } else { next };
         }
@@ -246,6 +247,8 @@ mod tests {
         }
     }
 
+    type Damage = fn(&mut Forest);
+
     #[test]
     fn forests_come_back_as_written_and_damaged_ones_are_refused() {
         let values: Vec<f32> = (0..200).map(|value| value as f32).collect();
@@ -263,7 +266,6 @@ mod tests {
             Forest::read(&MappedArrays::open(&path).unwrap(), num_features).unwrap()
         };
         assert_eq!(read(&forest, 2), Some(forest.clone()));
-        type Damage = fn(&mut Forest);
         let damages: [Damage; 4] = [
             |forest| forest.trees[0][1].next = 1,
             |forest| forest.trees[0][0].next = 99,

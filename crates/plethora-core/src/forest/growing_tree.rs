@@ -199,8 +199,10 @@ impl<'a> GrowingTree<'a> {
         let mut best: Option<Split> = None;
         for (feature, histogram) in histograms.chunks(NUM_BINS).enumerate() {
             let mut low = Sums::default();
-            for bin in 0..self.rows.num_bins(feature).saturating_sub(1) {
-                low = low.plus(histogram[bin]);
+            // Nothing lies above the last bin.
+            let last = self.rows.num_bins(feature) - 1;
+            for (bin, sums_of_bin) in histogram[..last].iter().enumerate() {
+                low = low.plus(*sums_of_bin);
                 let high = sums.minus(low);
                 let gain = low.gain(ridge) + high.gain(ridge) - whole;
                 if may_be_leaf(low)

@@ -125,7 +125,7 @@ fn facts(phrases: &Phrases, config: &LexicalConfig) -> Facts {
     }
     let lines = [
         ("names", grouped(num_names as u64)),
-        ("learnt names", grouped(num_learnt as u64)),
+        ("learnt", grouped(num_learnt as u64)),
         ("language", config.language.to_string()),
     ];
     facts.lines.extend(lines);

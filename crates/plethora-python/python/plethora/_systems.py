@@ -69,6 +69,12 @@ class KNN(_OfSystem):
     system = "knn"
 
 
+class Lexical(_OfSystem):
+    """Names of labels in the text, and phrases learnt as further names."""
+
+    system = "lexical"
+
+
 class AttentionXML(_OfSystem):
     """AttentionXML: an LSTM over words, and every label attends to those that matter to it."""
 
