@@ -1,14 +1,12 @@
 //! What systems whose documents are rows of features have in common.
 
 use std::fmt::Debug;
-use std::fs;
-use std::path::Path;
 use std::time::Instant;
 
 use plethora_core::artifact::{CONFIG_FILE, ModelWriter, WorkFolder};
 use plethora_core::corpus::Document;
 use plethora_core::text::TfIdf;
-use plethora_core::{Error, LabelId, Result, ScoredLabel, SparseMatrix, grouped};
+use plethora_core::{LabelId, Result, ScoredLabel, SparseMatrix, grouped};
 use plethora_system::resources::cpu_seconds;
 use plethora_system::{
     DocumentStream, Explanation, Facts, RankOptions, Ranker, Rankings, RunContext, Stages, Trained,
@@ -58,7 +56,7 @@ impl<M: RowModel> Ranker for FeatureRanker<M> {
 
     fn save(&self, work: &WorkFolder, writer: &ModelWriter) -> Result<()> {
         for name in self.model.file_names() {
-            link_or_copy(&work.path(&name), &writer.path(&name))?;
+            work.give(&name, writer)?;
         }
         self.model.save_config(writer, CONFIG_FILE)?;
         self.reader.save(writer)
@@ -67,14 +65,6 @@ impl<M: RowModel> Ranker for FeatureRanker<M> {
     fn documents_per_batch(&self) -> usize {
         4096
     }
-}
-
-/// A second name for a file costs nothing; where the file system has no such thing, a copy does.
-fn link_or_copy(from: &Path, to: &Path) -> Result<()> {
-    if fs::hard_link(from, to).is_ok() {
-        return Ok(());
-    }
-    fs::copy(from, to).map(|_| ()).map_err(Error::write(to))
 }
 
 /// These systems compute on the processor and in 32 bits only.

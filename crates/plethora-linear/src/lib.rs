@@ -14,6 +14,7 @@ mod training_set;
 pub mod trees;
 
 use plethora_system::Family;
+pub use ranking::{by_rank, keep_best};
 pub use training_set::{TrainingSet, TrainingSetBuilder};
 
 /// The families of this crate; the first system of the first one is the default.

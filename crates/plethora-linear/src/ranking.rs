@@ -7,7 +7,7 @@ use plethora_core::ScoredLabel;
     reason = "the signature that sorting asks for"
 )]
 /// Higher scores first; equal ones by label.
-pub(crate) fn by_rank(left: &ScoredLabel, right: &ScoredLabel) -> std::cmp::Ordering {
+pub fn by_rank(left: &ScoredLabel, right: &ScoredLabel) -> std::cmp::Ordering {
     right
         .score
         .total_cmp(&left.score)
@@ -15,7 +15,7 @@ pub(crate) fn by_rank(left: &ScoredLabel, right: &ScoredLabel) -> std::cmp::Orde
 }
 
 /// Keeps the best, in any order.
-pub(crate) fn keep_best(scored: &mut Vec<ScoredLabel>, limit: usize) {
+pub fn keep_best(scored: &mut Vec<ScoredLabel>, limit: usize) {
     if limit == 0 {
         scored.clear();
     } else if scored.len() > limit {

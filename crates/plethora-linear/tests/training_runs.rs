@@ -41,6 +41,7 @@ fn config(system: &str) -> LinearConfig {
 fn trainer<'a>(set: &'a TrainingSet, config: &'a LinearConfig) -> LinearTrainer<'a> {
     LinearTrainer {
         features: &set.features,
+        num_pruned: set.features.num_columns(),
         labels_of_documents: &set.labels_of_documents,
         space: &set.space,
         label_names: None,

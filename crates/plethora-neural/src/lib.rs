@@ -6,6 +6,7 @@
 
 mod batch;
 mod clusters_config;
+pub mod dense;
 mod device;
 mod error;
 mod guard;
@@ -42,4 +43,9 @@ pub use transformer::write_encoder_values;
 pub use transformer::{Architecture, ArchitectureKind, DocumentPiece, Pooling, TransformerConfig};
 
 /// The families of this crate.
-pub static FAMILIES: [&dyn Family; 3] = [&words::WORDS, &pretrained::PRETRAINED, &treader::TREADER];
+pub static FAMILIES: [&dyn Family; 4] = [
+    &words::WORDS,
+    &pretrained::PRETRAINED,
+    &treader::TREADER,
+    &dense::Dense,
+];

@@ -18,6 +18,7 @@ const NEURAL: Absent = Absent {
         "aplc-xlnet",
         "lightattention",
         "treaderxml",
+        "dense",
     ],
     what: "neural systems",
     remedy: "in its repository, `cargo xtask setup` and `cargo install --path crates/plethora-cli \

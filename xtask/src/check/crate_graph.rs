@@ -12,7 +12,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("plethora-catalogue", &["plethora-core"]),
     ("plethora-system", &["plethora-core"]),
     ("plethora-linear", &["plethora-core", "plethora-system"]),
-    ("plethora-neural", &["plethora-core", "plethora-system"]),
+    (
+        "plethora-neural",
+        &["plethora-core", "plethora-linear", "plethora-system"],
+    ),
     ("plethora-jobs", &["plethora-core", "plethora-system"]),
     ("plethora-serve", &["plethora-core", "plethora-system"]),
     (

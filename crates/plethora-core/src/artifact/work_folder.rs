@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::ModelWriter;
 use crate::{Error, Message, Result};
 
 /// Name of the file that says which run the folder belongs to.
@@ -94,6 +95,16 @@ impl WorkFolder {
     /// True if the part `name` is complete.
     pub fn contains(&self, name: &str) -> bool {
         self.path(name).is_file()
+    }
+
+    /// Gives the part `name` to the model that is being written. A second name for a file costs nothing;
+    /// where the file system has no such thing, a copy does.
+    pub fn give(&self, name: &str, writer: &ModelWriter) -> Result<()> {
+        let (from, to) = (self.path(name), writer.path(name));
+        if fs::hard_link(&from, &to).is_ok() {
+            return Ok(());
+        }
+        fs::copy(&from, &to).map(drop).map_err(Error::write(&to))
     }
 
     /// Removes the folder: the model is complete.

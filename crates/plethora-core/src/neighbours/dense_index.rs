@@ -1,13 +1,16 @@
 //! Nearest documents by vectors, block by block.
 
+use std::borrow::Cow;
 use std::path::Path;
 
+use half::f16;
+use half::slice::{HalfBitsSliceExt as _, HalfFloatSliceExt as _};
 use rayon::prelude::*;
 
 use super::Neighbour;
 use super::nearest::Nearest;
 use super::queries::Queries;
-use crate::artifact::{ArrayFileWriter, Dtype, MappedArray, MappedArrays};
+use crate::artifact::{ArrayFileWriter, Dtype, Element, MappedArray, MappedArrays};
 use crate::{Error, Result};
 
 /// Queries that a thread answers together, so that a block of documents is read once for all of them.
@@ -19,12 +22,19 @@ const DOCUMENTS_PER_BLOCK: usize = 256;
 /// Sums that a product of two vectors is computed in, side by side.
 const LANES: usize = 16;
 
-/// A vector of unit length a document, mapped from a file. Every query is compared with every
+/// A vector of unit length per document, mapped from a file. Every query is compared with every
 /// document.
 #[derive(Debug)]
 pub struct DenseIndex {
     width: usize,
-    vectors: MappedArray<f32>,
+    vectors: Numbers,
+}
+
+/// Numbers of vectors as the file has them. Products are computed in 32 bits either way.
+#[derive(Debug)]
+enum Numbers {
+    Single(MappedArray<f32>),
+    Half(MappedArray<u16>),
 }
 
 impl DenseIndex {
@@ -33,13 +43,15 @@ impl DenseIndex {
     /// # Panics
     /// If the numbers are no whole vectors.
     pub fn write(vectors: &[f32], width: usize, path: &Path) -> Result<()> {
-        assert!(width > 0 && vectors.len().is_multiple_of(width));
-        let mut file = ArrayFileWriter::create(path)?;
-        let size = file.begin("width", Dtype::U64)?;
-        file.append(size, &[width as u64])?;
-        let array = file.begin("vectors", Dtype::F32)?;
-        file.append(array, vectors)?;
-        file.finish()
+        write_numbers(vectors, Dtype::F32, width, path)
+    }
+
+    /// As [`write`](Self::write), of numbers of half precision as bits: half the size.
+    ///
+    /// # Panics
+    /// If the numbers are no whole vectors.
+    pub fn write_halves(vectors: &[u16], width: usize, path: &Path) -> Result<()> {
+        write_numbers(vectors, Dtype::F16, width, path)
     }
 
     /// Maps the index at `path` into memory.
@@ -48,7 +60,10 @@ impl DenseIndex {
     /// [`Error::Model`] if its arrays do not fit together.
     pub fn open(path: &Path) -> Result<Self> {
         let arrays = MappedArrays::open(path)?;
-        let vectors: MappedArray<f32> = arrays.owned("vectors")?;
+        let vectors = match arrays.dtype("vectors") {
+            Some(Dtype::F16) => Numbers::Half(arrays.owned("vectors")?),
+            _ => Numbers::Single(arrays.owned("vectors")?),
+        };
         match arrays.array::<u64>("width")? {
             &[width] if width > 0 && vectors.len().is_multiple_of(width as usize) => Ok(Self {
                 width: width as usize,
@@ -66,11 +81,6 @@ impl DenseIndex {
     /// Numbers of a vector.
     pub fn width(&self) -> usize {
         self.width
-    }
-
-    /// The vectors of some documents, one behind the other.
-    pub fn vectors(&self, documents: std::ops::Range<usize>) -> &[f32] {
-        &self.vectors[documents.start * self.width..documents.end * self.width]
     }
 
     /// The neighbours of each vector of `asked`, which lie one behind the other; queries are answered in
@@ -92,14 +102,19 @@ impl DenseIndex {
         let mut found: Vec<Nearest> = (asked.chunks(self.width))
             .map(|_| queries.nearest())
             .collect();
-        let blocks = self.vectors.chunks(DOCUMENTS_PER_BLOCK * self.width);
-        for (block, vectors) in blocks.enumerate() {
+        let size = DOCUMENTS_PER_BLOCK * self.width;
+        let mut similarities = [0.0; DOCUMENTS_PER_BLOCK];
+        for block in 0..self.vectors.len().div_ceil(size) {
+            let vectors = self.vectors.block(block, size);
             let queries_and_found = asked.chunks(self.width).zip(&mut found);
             for (query, (vector, nearest)) in queries_and_found.enumerate() {
-                for (place, document) in vectors.chunks(self.width).enumerate() {
+                products(vector, &vectors, &mut similarities);
+                let num_documents = vectors.len() / self.width;
+                let documents = (block * DOCUMENTS_PER_BLOCK) as u32..;
+                for (document, &similarity) in documents.zip(&similarities[..num_documents]) {
                     let candidate = Neighbour {
-                        document: (block * DOCUMENTS_PER_BLOCK + place) as u32,
-                        similarity: product(vector, document),
+                        document,
+                        similarity,
                     };
                     if queries.allow(first + query, candidate) {
                         nearest.show(candidate);
@@ -111,7 +126,81 @@ impl DenseIndex {
     }
 }
 
+impl Numbers {
+    fn len(&self) -> usize {
+        match self {
+            Self::Single(values) => values.len(),
+            Self::Half(bits) => bits.len(),
+        }
+    }
+
+    /// The block of `size` numbers that has this place, in 32 bits.
+    fn block(&self, place: usize, size: usize) -> Cow<'_, [f32]> {
+        let range = place * size..self.len().min((place + 1) * size);
+        match self {
+            Self::Single(values) => Cow::Borrowed(&values[range]),
+            Self::Half(bits) => {
+                let halves: &[f16] = bits[range].reinterpret_cast();
+                Cow::Owned(halves.to_f32_vec())
+            }
+        }
+    }
+}
+
+fn write_numbers<T: Element>(numbers: &[T], dtype: Dtype, width: usize, path: &Path) -> Result<()> {
+    assert!(width > 0 && numbers.len().is_multiple_of(width));
+    let mut file = ArrayFileWriter::create(path)?;
+    let size = file.begin("width", Dtype::U64)?;
+    file.append(size, &[width as u64])?;
+    let array = file.begin("vectors", dtype)?;
+    file.append(array, numbers)?;
+    file.finish()
+}
+
+/// The products of a vector with others, by the widest version of the loop that this processor has. All
+/// versions do the same operations in the same order, so the products are equal to the last bit.
+fn products(vector: &[f32], others: &[f32], products: &mut [f32]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx512f")]
+        fn with_avx512(vector: &[f32], others: &[f32], products: &mut [f32]) {
+            all_products(vector, others, products);
+        }
+        #[target_feature(enable = "avx2")]
+        fn with_avx2(vector: &[f32], others: &[f32], products: &mut [f32]) {
+            all_products(vector, others, products);
+        }
+        if is_x86_feature_detected!("avx512f") {
+            #[expect(unsafe_code, reason = "needs the processor feature just detected")]
+            // SAFETY: the feature that the function is compiled for was detected above.
+            return unsafe { with_avx512(vector, others, products) };
+        }
+        if is_x86_feature_detected!("avx2") {
+            #[expect(unsafe_code, reason = "needs the processor feature just detected")]
+            // SAFETY: the feature that the function is compiled for was detected above.
+            return unsafe { with_avx2(vector, others, products) };
+        }
+    }
+    all_products(vector, others, products);
+}
+
+#[expect(
+    clippy::inline_always,
+    reason = "the loop must be compiled into each processor's version"
+)]
+#[inline(always)]
+fn all_products(vector: &[f32], others: &[f32], products: &mut [f32]) {
+    for (sum, other) in products.iter_mut().zip(others.chunks_exact(vector.len())) {
+        *sum = product(vector, other);
+    }
+}
+
 /// The sum of products, always added in the same order.
+#[expect(
+    clippy::inline_always,
+    reason = "the loop must be compiled into each processor's version"
+)]
+#[inline(always)]
 fn product(left: &[f32], right: &[f32]) -> f32 {
     let mut sums = [0.0_f32; LANES];
     let (left_lanes, left_rest) = left.as_chunks::<LANES>();
@@ -206,6 +295,26 @@ mod tests {
             },
         );
         assert_eq!(later, found[1..]);
+    }
+
+    #[test]
+    fn vectors_of_half_precision_are_compared_like_others() {
+        let (documents, asked) = (vectors(300, 37, 4), vectors(5, 37, 5));
+        let bits: Vec<u16> = (documents.iter())
+            .map(|&value| f16::from_f32(value).to_bits())
+            .collect();
+        let rounded: Vec<f32> = bits
+            .iter()
+            .map(|&bits| f16::from_bits(bits).to_f32())
+            .collect();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("index.safetensors");
+        DenseIndex::write_halves(&bits, 37, &path).unwrap();
+        let halves = DenseIndex::open(&path).unwrap();
+        assert_eq!((halves.num_documents(), halves.width()), (300, 37));
+        let queries = Queries::of_others(300);
+        let found = halves.nearest(&asked, &queries);
+        assert_eq!(found, index(&rounded, 37).nearest(&asked, &queries));
     }
 
     #[test]

@@ -24,13 +24,29 @@ pub(crate) struct Chunk {
     pub(crate) weights: Vec<u16>,
 }
 
+/// Which weights are dropped.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pruning {
+    /// Smaller ones.
+    pub(crate) below: f32,
+    /// Of so many features, the first ones.
+    pub(crate) num_features: usize,
+}
+
+impl Pruning {
+    fn keeps(self, feature: u32, weight: f32) -> bool {
+        let is_large = weight.abs() >= self.below || feature as usize >= self.num_features;
+        is_large && weight != 0.0
+    }
+}
+
 impl Chunk {
     /// Joins trained blocks, [`LANES`] classes each but for the last, and prunes them.
     pub(crate) fn from_blocks(
         problem: &NodeProblem,
         blocks: &[BlockWeights],
         num_classes: usize,
-        prune_below: f32,
+        pruning: Pruning,
     ) -> Self {
         let mut chunk = Self::default();
         for class in 0..num_classes {
@@ -39,22 +55,21 @@ impl Chunk {
                 .push(blocks[class / LANES].biases()[class % LANES]);
         }
         for &feature in problem.in_global_order() {
+            let global_feature = problem.global_features()[feature as usize];
             let entries_before = chunk.classes.len();
             for (block_number, block) in blocks.iter().enumerate() {
                 let first_class = block_number * LANES;
                 let lanes = (num_classes - first_class).min(LANES);
                 let weights = &block.of_feature(feature as usize)[..lanes];
                 for (class, &weight) in (first_class..).zip(weights) {
-                    if weight.abs() >= prune_below && weight != 0.0 {
+                    if pruning.keeps(global_feature, weight) {
                         chunk.classes.push(class as u8);
                         chunk.weights.push(bf16::from_f32(weight).to_bits());
                     }
                 }
             }
             if chunk.classes.len() > entries_before {
-                chunk
-                    .features
-                    .push(problem.global_features()[feature as usize]);
+                chunk.features.push(global_feature);
                 chunk.entry_ends.push(chunk.classes.len() as u32);
             }
         }

@@ -254,6 +254,7 @@ mod tests {
         let space = LabelSpace::new(labels, vec![20; NUM_LABELS]);
         let trainer = LinearTrainer {
             features: &features,
+            num_pruned: features.num_columns(),
             labels_of_documents: &labels_of_documents,
             space: &space,
             label_names: None,

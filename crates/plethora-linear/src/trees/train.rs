@@ -19,6 +19,9 @@ use crate::trees::tree_file::TreeFileWriter;
 pub struct LinearTrainer<'a> {
     /// Features of the training documents, rows of unit length.
     pub features: &'a SparseMatrix,
+    /// Features whose small weights are dropped: the first so many, the terms. Behind them there may be the
+    /// numbers of vectors, whose weights are all small and count together.
+    pub num_pruned: usize,
     /// Labels of the training documents.
     pub labels_of_documents: &'a IndexRows,
     /// The labels.
@@ -120,6 +123,7 @@ impl OneTree<'_> {
     ) -> Result<()> {
         let LinearTrainer {
             features,
+            num_pruned,
             space,
             config,
             ..
@@ -135,6 +139,7 @@ impl OneTree<'_> {
         let mut file = TreeFileWriter::create(&work.path(&tree_file_name(self.number)), &tree)?;
         let training = TreeTraining {
             documents: features,
+            num_pruned,
             documents_of_labels: self.documents_of_labels,
             tree: &tree,
             config,

@@ -6,7 +6,7 @@ use plethora_core::tree::LabelTree;
 use plethora_core::{Error, IndexRows, Progress, Result, SeedStream, SparseMatrix};
 use rayon::prelude::*;
 
-use crate::trees::chunk::{CHUNK_CLASSES, Chunk};
+use crate::trees::chunk::{CHUNK_CLASSES, Chunk, Pruning};
 use crate::trees::config::{LinearConfig, SolverConfig};
 use crate::trees::node_documents::{NodeDocuments, positions, union};
 use crate::trees::problem::NodeProblem;
@@ -22,6 +22,8 @@ const NODES_PER_BATCH: usize = 64;
 #[derive(Clone, Copy)]
 pub(crate) struct TreeTraining<'a> {
     pub(crate) documents: &'a SparseMatrix,
+    /// Features whose small weights are dropped.
+    pub(crate) num_pruned: usize,
     pub(crate) documents_of_labels: &'a IndexRows,
     pub(crate) tree: &'a LabelTree,
     pub(crate) config: &'a LinearConfig,
@@ -156,6 +158,10 @@ impl<'a> TreeTraining<'a> {
                 .chain(labels.map(|label| documents_of_labels.row(label.index())))
                 .collect(),
             solver: &self.config.solver,
+            pruning: Pruning {
+                below: self.config.solver.prune_below,
+                num_features: self.num_pruned,
+            },
             seed: self.seed.child(node as u64),
         }
     }
@@ -169,6 +175,7 @@ struct NodeTraining<'a> {
     /// Documents of each class: child nodes first, then labels.
     classes: Vec<&'a [u32]>,
     solver: &'a SolverConfig,
+    pruning: Pruning,
     seed: SeedStream,
 }
 
@@ -199,12 +206,11 @@ impl NodeTraining<'_> {
                 Ok(weights)
             })
             .collect::<Result<Vec<_>>>()?;
-        let prune_below = self.solver.prune_below;
         Ok(Chunk::from_blocks(
             &self.problem,
             &blocks,
             classes.len(),
-            prune_below,
+            self.pruning,
         ))
     }
 }

@@ -36,6 +36,7 @@ impl Trainable for LinearConfig {
         let label_names = label_names(self, &set)?;
         let trainer = LinearTrainer {
             features: &set.features,
+            num_pruned: set.features.num_columns(),
             labels_of_documents: &set.labels_of_documents,
             space: &set.space,
             label_names: label_names.as_ref(),

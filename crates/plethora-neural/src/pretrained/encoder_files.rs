@@ -4,12 +4,12 @@ use std::path::Path;
 
 use plethora_core::Error;
 
-use super::config::{OpenPieceConfig, PieceConfig};
+use super::config::OpenPieceConfig;
 use super::pieces::Pieces;
 use crate::Result;
 use crate::parameters::DenseParametersBuilder;
 use crate::setting::Setting;
-use crate::transformer::{Architecture, Transformer, Weights};
+use crate::transformer::{Architecture, Transformer, TransformerConfig, Weights};
 
 /// Name of an encoder's own settings in its folder.
 const ARCHITECTURE_FILE_OF_ENCODER: &str = "config.json";
@@ -18,22 +18,25 @@ const ARCHITECTURE_FILE_OF_ENCODER: &str = "config.json";
 const MAX_PIECES: usize = 512;
 
 /// What is known of an encoder before its weights are read.
-pub(super) struct EncoderFiles {
-    pub(super) architecture: Architecture,
-    pub(super) pieces: Pieces,
+pub(crate) struct EncoderFiles {
+    pub(crate) architecture: Architecture,
+    pub(crate) pieces: Pieces,
     /// Pieces of a document that are kept.
-    pub(super) max_length: usize,
+    pub(crate) max_length: usize,
 }
 
 impl EncoderFiles {
     /// Reads the encoder that the settings name, and makes sure that they suit it.
-    pub(super) fn open(config: &OpenPieceConfig) -> Result<Self> {
-        let folder = Path::new(&config.encoder.folder);
+    pub(crate) fn open(
+        encoder: &TransformerConfig,
+        max_length: &impl Setting<usize>,
+    ) -> Result<Self> {
+        let folder = Path::new(&encoder.folder);
         let architecture = Architecture::read(&folder.join(ARCHITECTURE_FILE_OF_ENCODER))?;
         let pieces = Pieces::open(folder)?;
-        check_fit(config, &architecture, &pieces, folder)?;
-        let max_length = (config.document.max_length)
-            .unwrap_or_else(|| architecture.max_length().unwrap_or(MAX_PIECES));
+        check_fit(encoder, max_length, (&architecture, &pieces), folder)?;
+        let longest = || architecture.max_length().unwrap_or(MAX_PIECES);
+        let max_length = max_length.value().copied().unwrap_or_else(longest);
         Ok(Self {
             architecture,
             pieces,
@@ -44,19 +47,18 @@ impl EncoderFiles {
 
 /// Makes sure that encoder, tokenizer and settings go together; `encoder_file` is where the encoder
 /// comes from, for messages.
-pub(super) fn check_fit<Count: Setting<usize>, Rate, Form, Cuts>(
-    config: &PieceConfig<Count, Rate, Form, Cuts>,
-    architecture: &Architecture,
-    pieces: &Pieces,
+pub(crate) fn check_fit(
+    encoder: &TransformerConfig,
+    max_length: &impl Setting<usize>,
+    (architecture, pieces): (&Architecture, &Pieces),
     encoder_file: &Path,
 ) -> Result<()> {
     pieces.check_vocabulary(architecture.vocab_size(), encoder_file)?;
-    config
-        .encoder
+    encoder
         .check_layers(architecture.num_layers())
         .map_err(|error| error.within("encoder"))?;
     match architecture.max_length() {
-        Some(limit) if !config.document.max_length.holds(|&length| length <= limit) => {
+        Some(limit) if !max_length.holds(|&length| length <= limit) => {
             let message = format!("must be at most {limit}, which the encoder has places for");
             Err(Error::config("document.max_length", message).into())
         }
@@ -72,7 +74,7 @@ pub(super) fn check_fit<Count: Setting<usize>, Rate, Form, Cuts>(
 /// [`Config`](plethora_core::Error::Config) for settings that do not suit the encoder; otherwise the
 /// file that cannot be used, and why.
 pub fn check_encoder(config: &OpenPieceConfig) -> Result<()> {
-    let files = EncoderFiles::open(config)?;
+    let files = EncoderFiles::open(&config.encoder, &config.document.max_length)?;
     let weights = Weights::Folder(Path::new(&config.encoder.folder));
     let mut builder = DenseParametersBuilder::default();
     Transformer::new(&files.architecture, &config.encoder, &mut builder, weights)?;

@@ -30,5 +30,12 @@ pub use pieces::{PieceCorpusBuilder, PieceRows, Pieces, TOKENIZER_FILE, resolve_
 pub use reader::PieceReader;
 pub use training_set::{CutsTexts, PieceSet, PieceSetBuilder, PieceTexts};
 
+pub(crate) use batch::{Cut, PieceBatch};
+pub(crate) use encoder_files::{EncoderFiles, check_fit};
+pub(crate) use network::at_rest;
+pub(crate) use open::ARCHITECTURE_FILE;
+pub(crate) use ranker::{ON_CPU, ON_GPU};
+pub(crate) use training_set::weight_files;
+
 /// Trains a system of pieces.
 pub type PieceTrainer<'a> = crate::systems::SystemTrainer<'a, PieceConfig>;

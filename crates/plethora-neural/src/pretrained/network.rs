@@ -268,7 +268,7 @@ impl Network for PieceNetwork {
 }
 
 /// Pieces to be read as in prediction.
-fn at_rest(pieces: &PiecesOnDevice) -> PieceInput<'_> {
+pub(crate) fn at_rest(pieces: &PiecesOnDevice) -> PieceInput<'_> {
     PieceInput {
         ids: &pieces.ids,
         lengths: &pieces.lengths,

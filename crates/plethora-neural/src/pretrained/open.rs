@@ -15,7 +15,7 @@ use crate::train::Network as _;
 use crate::transformer::{Architecture, Weights};
 
 /// Name of the encoder's own settings in a model folder.
-pub(super) const ARCHITECTURE_FILE: &str = "encoder.json";
+pub(crate) const ARCHITECTURE_FILE: &str = "encoder.json";
 
 /// Name of the weights of a network in a model folder.
 pub(super) fn member_file_name(member: usize) -> String {

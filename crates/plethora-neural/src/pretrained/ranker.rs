@@ -9,14 +9,14 @@ use crate::systems::ranked_batches::{BatchLimits, RankedBatches, ReadsBatches};
 use crate::systems::rankings::to_rankings;
 
 /// Documents that are read together on a GPU.
-const ON_GPU: BatchLimits = BatchLimits {
+pub(crate) const ON_GPU: BatchLimits = BatchLimits {
     places: 1 << 16,
     documents: 512,
     is_recurrent: false,
 };
 
 /// As [`ON_GPU`], on a processor, whose caches hold fewer.
-const ON_CPU: BatchLimits = BatchLimits {
+pub(crate) const ON_CPU: BatchLimits = BatchLimits {
     places: 1 << 12,
     documents: 512,
     is_recurrent: false,

@@ -39,7 +39,7 @@ pub struct CutsTexts {
 impl CutsTexts {
     /// For a system with these settings. Texts that `cache` has the pieces of are not cut again.
     pub fn new(config: &OpenPieceConfig, cache: Option<&Path>) -> Result<Self> {
-        let files = EncoderFiles::open(config)?;
+        let files = EncoderFiles::open(&config.encoder, &config.document.max_length)?;
         Ok(Self {
             corpus: PieceCorpusBuilder::new(files.pieces, files.max_length, cache),
             architecture: files.architecture,
@@ -95,7 +95,7 @@ impl NamesFiles for OpenPieceConfig {
 }
 
 /// The weights of an encoder, in whatever files its folder has them.
-fn weight_files(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn weight_files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut files: Vec<PathBuf> = entries
         .map(|entry| entry.path())

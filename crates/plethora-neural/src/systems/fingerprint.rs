@@ -48,6 +48,18 @@ impl Fingerprint {
         }
     }
 
+    /// Adds numbers of half precision, as bits.
+    pub(crate) fn add_halves(&mut self, bits: &[u16]) {
+        self.0.update((bits.len() as u64).to_le_bytes());
+        for bits in bits.chunks(1 << 16) {
+            let bytes: Vec<u8> = bits
+                .iter()
+                .flat_map(|number| number.to_le_bytes())
+                .collect();
+            self.0.update(bytes);
+        }
+    }
+
     /// Adds documents that weights are chosen by.
     pub(crate) fn add_validation(&mut self, valid: &ValidationDocuments) {
         self.add_rows(valid.sequences.rows());

@@ -82,7 +82,8 @@ pub(crate) fn text_of(document: &Document) -> Result<&str> {
     })
 }
 
-fn check_text(document: &Document, system: &str) -> Result<()> {
+/// Networks cannot read feature rows.
+pub(crate) fn check_text(document: &Document, system: &str) -> Result<()> {
     match &document.content {
         Content::Text(_) => Ok(()),
         Content::Features(_) => Err(Error::data(format!(

@@ -71,7 +71,7 @@ impl<C: Trains> SystemTrainer<'_, C> {
             split = Split::none_held(total);
             valid
         } else {
-            split = Split::hold_back(total, config.train(), seed);
+            split = Split::hold_back(total, config.train().held_back(), seed);
             held = set.held_back(&split.held);
             &held
         };

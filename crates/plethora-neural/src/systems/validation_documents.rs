@@ -6,7 +6,6 @@ use rand::seq::SliceRandom;
 use rustc_hash::FxHashMap;
 
 use super::text_set::needs_text;
-use crate::train::TrainConfig;
 
 /// Below this number of training documents none are held back: so few would choose by chance.
 const MIN_TO_HOLD_BACK: usize = 200;
@@ -111,11 +110,10 @@ impl Split {
         }
     }
 
-    /// Holds documents of a training set back, as many as the settings say.
-    pub(crate) fn hold_back(total: usize, config: &TrainConfig, seed: SeedStream) -> Self {
+    /// Holds documents of a training set back: this share of them, and so many at most.
+    pub(crate) fn hold_back(total: usize, (share, most): (f64, usize), seed: SeedStream) -> Self {
         let mut split = Self::none_held(total);
-        let share = (total as f64 * config.valid_share) as usize;
-        let count = share.min(config.valid_max);
+        let count = ((total as f64 * share) as usize).min(most);
         if total < MIN_TO_HOLD_BACK || count == 0 {
             return split;
         }

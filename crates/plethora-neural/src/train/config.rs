@@ -175,6 +175,11 @@ where
 }
 
 impl<Batch, Epochs, Rate> TrainConfig<Batch, Epochs, Rate> {
+    /// Share of the training documents that are held back, and how many at most.
+    pub(crate) fn held_back(&self) -> (f64, usize) {
+        (self.valid_share, self.valid_max)
+    }
+
     /// The same settings with these numbers in the places of those that may be left open.
     #[must_use]
     pub fn settled(&self, numbers: ChosenNumbers) -> TrainConfig {

@@ -1,0 +1,176 @@
+//! A pretrained encoder that stays as it is: from pieces to vectors.
+
+use std::path::Path;
+
+use plethora_core::IndexRows;
+use plethora_core::artifact::{MappedArrays, ModelReader, ModelWriter};
+use tch::Kind;
+
+use super::config::EncoderConfig;
+use super::vectors::{Vectors, unit_halves};
+use crate::Result;
+use crate::guard::guarded;
+use crate::parameters::{DenseParametersBuilder, Parameters};
+use crate::pretrained::{ARCHITECTURE_FILE, Cut, ON_CPU, ON_GPU, PieceBatch, at_rest};
+use crate::start::Start;
+use crate::systems::network_file;
+use crate::systems::ranked_batches::{RankedBatches, ReadsBatches};
+use crate::systems::rankings::flat;
+use crate::transformer::{Architecture, PieceInput, Transformer, Weights};
+
+/// Name of the encoder's weights in a model folder.
+pub(super) const ENCODER_FILE: &str = "encoder.safetensors";
+
+/// An encoder, ready to read.
+#[derive(Debug)]
+pub(super) struct FrozenEncoder {
+    architecture: Architecture,
+    transformer: Transformer,
+    parameters: Parameters,
+    device: tch::Device,
+    /// Of the numbers that it computes with.
+    kind: Kind,
+}
+
+impl FrozenEncoder {
+    /// Reads the encoder of a Hugging Face folder, to compute in numbers of `kind`; what a model will keep
+    /// of it stays in 32 bits.
+    pub(super) fn load(
+        architecture: Architecture,
+        config: &EncoderConfig,
+        (device, kind): (tch::Device, Kind),
+    ) -> Result<Self> {
+        guarded(|| {
+            let mut builder = DenseParametersBuilder::default();
+            let weights = Weights::Folder(Path::new(&config.folder));
+            let settings = config.transformer();
+            let transformer = Transformer::new(&architecture, &settings, &mut builder, weights)?;
+            let mut dense = builder.finish_in(device, kind);
+            dense.end_training();
+            Ok(Self {
+                architecture,
+                transformer,
+                parameters: Parameters {
+                    dense,
+                    tables: Vec::new(),
+                },
+                device,
+                kind,
+            })
+        })
+    }
+
+    /// Opens the encoder of a model folder.
+    pub(super) fn open(
+        folder: &ModelReader,
+        config: &EncoderConfig,
+        (device, kind): (tch::Device, Kind),
+    ) -> Result<Self> {
+        let architecture = Architecture::read(&folder.path(ARCHITECTURE_FILE)?)?;
+        let mut builder = DenseParametersBuilder::default();
+        let weights = Weights::Start(Start::blank());
+        let settings = config.transformer();
+        let transformer = Transformer::new(&architecture, &settings, &mut builder, weights)?;
+        let parameters = Parameters {
+            dense: builder.finish_to_read(device, kind),
+            tables: Vec::new(),
+        };
+        let arrays: MappedArrays = folder.map(ENCODER_FILE)?;
+        network_file::load(&parameters, &arrays, &folder.path(ENCODER_FILE)?)?;
+        Ok(Self {
+            architecture,
+            transformer,
+            parameters,
+            device,
+            kind,
+        })
+    }
+
+    /// Writes it into a model folder.
+    pub(super) fn save(&self, writer: &ModelWriter) -> Result<()> {
+        writer.write_json(ARCHITECTURE_FILE, &self.architecture)?;
+        network_file::save(&self.parameters, &writer.path(ENCODER_FILE))
+    }
+
+    pub(super) fn architecture(&self) -> &Architecture {
+        &self.architecture
+    }
+
+    pub(super) fn device(&self) -> tch::Device {
+        self.device
+    }
+
+    pub(super) fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Numbers of a vector.
+    pub(super) fn width(&self) -> usize {
+        self.transformer.width()
+    }
+
+    /// Number of its weights.
+    pub(super) fn num_parameters(&self) -> u64 {
+        network_file::num_parameters(&self.parameters)
+    }
+
+    /// The vectors of documents in pieces. Documents of similar length are read together, so that padding is
+    /// small; `after_batches` hears how many are done and may stop the work.
+    pub(super) fn vectors(
+        &self,
+        sequences: &IndexRows,
+        cut: Cut,
+        after_batches: impl FnMut(usize) -> Result<()>,
+    ) -> Result<Vectors> {
+        let batches = RankedBatches {
+            sequences,
+            device: self.device,
+            on_gpu: ON_GPU,
+            on_cpu: ON_CPU,
+        };
+        let reading = Reading {
+            encoder: self,
+            sequences,
+            cut,
+        };
+        let rows = guarded(|| batches.rank(&reading, after_batches))?;
+        let mut vectors = Vectors::new(self.width());
+        for row in rows {
+            vectors.push(&row);
+        }
+        Ok(vectors)
+    }
+}
+
+/// An encoder and the documents that it reads.
+struct Reading<'a> {
+    encoder: &'a FrozenEncoder,
+    sequences: &'a IndexRows,
+    cut: Cut,
+}
+
+#[expect(unsafe_code, reason = "tch marks no tensor as one that threads share")]
+// SAFETY: reading uses the weights of the encoder as they are and writes to tensors of its own batch
+// alone; nothing else is done to the encoder meanwhile, since whoever reads has borrowed it.
+unsafe impl ReadsBatches for Reading<'_> {
+    type Said = Vec<u16>;
+
+    fn read(&self, documents: &[u32]) -> Result<Vec<Vec<u16>>> {
+        let rows = documents.iter();
+        let pieces: Vec<&[u32]> = rows
+            .map(|&document| self.sequences.row(document as usize))
+            .collect();
+        let batch = PieceBatch::new(&pieces, self.cut);
+        let encoder = self.encoder;
+        guarded(|| {
+            tch::no_grad(|| {
+                let pieces = batch.to_device(encoder.device);
+                let input: PieceInput<'_> = at_rest(&pieces);
+                let dense = &encoder.parameters.dense;
+                let vectors = encoder.transformer.forward(dense, &input).vector;
+                let values: Vec<f32> = flat(&vectors.to_kind(Kind::Float));
+                Ok(values.chunks(encoder.width()).map(unit_halves).collect())
+            })
+        })
+    }
+}

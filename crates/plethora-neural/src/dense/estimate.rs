@@ -1,0 +1,42 @@
+//! What training will cost on a processor, roughly.
+
+use plethora_system::{Estimate, Trainable as _, TrainingSize};
+
+use super::config::OpenDenseConfig;
+use crate::systems::estimate::{LIBRARY_BYTES, words_per_document};
+
+/// Pieces of a word.
+const PIECES_PER_WORD: f64 = 1.3;
+
+/// Weights of the layers of an encoder as the recipe's, each of which every piece meets once.
+const LAYER_WEIGHTS: f64 = 10.6e6;
+
+/// Weights of the vectors of its pieces.
+const TABLE_WEIGHTS: f64 = 12.0e6;
+
+/// Numbers of its vectors.
+const WIDTH: u64 = 384;
+
+/// Operations per second and core of a processor that multiplies numbers of 16 bits.
+const OPERATIONS_PER_SECOND: f64 = 7.0e10;
+
+/// Bytes of a weight: as it is kept and as it is computed with.
+const BYTES_PER_WEIGHT: f64 = 8.0;
+
+/// The encoder's one pass, and the classifiers twice: without the held-back documents, then with all.
+pub(super) fn estimate(config: &OpenDenseConfig, size: &TrainingSize) -> Estimate {
+    let documents = size.num_documents as f64;
+    let longest = config.document.max_length as f64;
+    let length = (PIECES_PER_WORD * words_per_document(size)).clamp(1.0, longest);
+    let encoding_s = documents * length * 2.0 * LAYER_WEIGHTS / OPERATIONS_PER_SECOND;
+    let with_vectors = TrainingSize {
+        num_entries: size.num_entries + size.num_documents * WIDTH,
+        ..*size
+    };
+    let classifiers = config.linear().estimate(&with_vectors);
+    let encoder_bytes = BYTES_PER_WEIGHT * (LAYER_WEIGHTS + TABLE_WEIGHTS);
+    Estimate {
+        cpu_seconds: encoding_s + 2.0 * classifiers.cpu_seconds,
+        peak_memory_bytes: classifiers.peak_memory_bytes + (LIBRARY_BYTES + encoder_bytes) as u64,
+    }
+}

@@ -1,0 +1,78 @@
+//! The system `dense`.
+
+use plethora_core::Result;
+use plethora_core::artifact::ModelReader;
+use plethora_system::settings::{Settings, schema_of};
+use plethora_system::{Device, Family, OpenParts, Ranker, SystemSpec, Trainable};
+use schemars::Schema;
+
+use super::config::OpenDenseConfig;
+use super::encoder::ENCODER_FILE;
+use super::model::DenseModel;
+use crate::systems::network_file::num_values;
+use crate::systems::recipes::recipe;
+use crate::systems::{DTYPE, SEED};
+
+/// The family of frozen encoders.
+#[derive(Debug, Clone, Copy)]
+pub struct Dense;
+
+pub(super) static SYSTEMS: [SystemSpec; 1] = [SystemSpec {
+    name: "dense",
+    about: "one pass of a pretrained transformer, then linear classifiers over terms and vectors, and the nearest documents by both",
+    recipe: recipe!("dense"),
+    presets: &[],
+    ranges: recipe!("ranges/dense"),
+    options: &[
+        SEED,
+        ("beam", "classifiers.beam"),
+        ("encoder", "encoder.folder"),
+        DTYPE,
+    ],
+    example: "--system dense --encoder ./all-MiniLM-L6-v2",
+}];
+
+impl Family for Dense {
+    fn systems(&self) -> &'static [SystemSpec] {
+        &SYSTEMS
+    }
+
+    fn schema(&self) -> Schema {
+        schema_of::<OpenDenseConfig>()
+    }
+
+    fn config(&self, settings: &Settings) -> Result<Box<dyn Trainable>> {
+        let config: OpenDenseConfig = settings.read_as()?;
+        config.validate()?;
+        Ok(Box::new(config))
+    }
+
+    fn open(&self, folder: &ModelReader, parts: &OpenParts<'_>) -> Result<Box<dyn Ranker>> {
+        let model = DenseModel::open(folder, parts.labels.len(), parts.compute)?;
+        Ok(Box::new(model))
+    }
+
+    fn computes_on(&self, _device: Device) -> bool {
+        true
+    }
+
+    fn open_device(&self, device: Device) -> Result<()> {
+        crate::open_device(device)?;
+        Ok(())
+    }
+
+    fn num_parameters(&self, folder: &ModelReader) -> Result<Option<u64>> {
+        num_values(folder, [ENCODER_FILE.to_owned()]).map(Some)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::systems::recipes::check_systems;
+
+    #[test]
+    fn the_recipe_is_valid() {
+        check_systems(&Dense);
+    }
+}

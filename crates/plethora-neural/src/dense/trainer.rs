@@ -1,0 +1,186 @@
+//! Classifiers and weights from documents with vectors.
+
+use std::path::PathBuf;
+
+use plethora_core::artifact::WorkFolder;
+use plethora_core::{IndexRows, LabelId, Result, SeedStream, SparseMatrix};
+use plethora_linear::trees::{LinearModel, LinearTrainer};
+use plethora_system::{RankOptions, RunContext};
+
+use super::blend::{Blend, CANDIDATES, Said};
+use super::config::{DenseConfig, EncoderConfig, OpenDenseConfig};
+use super::fit::{Judged, usual};
+use super::indexes::{Asked, Indexes};
+use super::rows::{side_by_side, some_rows};
+use super::training_set::{DenseSet, DenseValidation};
+use crate::systems::run_settings::{begun_with, keep_settings};
+use crate::systems::validation::truths;
+use crate::systems::validation_documents::Split;
+
+/// A run.
+pub(super) struct DenseTrainer<'a> {
+    pub(super) set: &'a DenseSet,
+    /// Documents to choose weights by, where some are given.
+    pub(super) valid: Option<&'a DenseValidation>,
+    pub(super) config: &'a OpenDenseConfig,
+    /// The encoder as it was found.
+    pub(super) encoder: &'a EncoderConfig,
+    /// Says which data and settings the run has.
+    pub(super) fingerprint: &'a str,
+    pub(super) run: &'a RunContext<'a>,
+}
+
+impl DenseTrainer<'_> {
+    /// Writes what `work` does not hold yet; gives the settings with all choices made.
+    pub(super) fn run(&self, work: &WorkFolder) -> Result<DenseConfig> {
+        self.run.check_interrupt()?;
+        let progress = self.run.progress;
+        progress.start("index", None);
+        Indexes::write(self.set, work)?;
+        let set = &self.set.documents.set;
+        let num_entries = set.features.num_entries();
+        progress.finish(&format!(
+            "{} documents, {num_entries} terms in them",
+            self.set.vectors.len()
+        ));
+        let rows = side_by_side(
+            &set.features,
+            &self.set.vectors,
+            self.config.classifiers.vector_weight,
+        );
+        if let Some(config) = begun_with(work) {
+            self.train(&rows, &set.labels_of_documents, work)?;
+            return Ok(config);
+        }
+        let blend = self.choose(&rows, work)?;
+        let config = self.config.settled(self.encoder.clone(), blend);
+        keep_settings(work, &config)?;
+        self.train(&rows, &set.labels_of_documents, work)?;
+        Ok(config)
+    }
+
+    fn train(&self, rows: &SparseMatrix, labels: &IndexRows, work: &WorkFolder) -> Result<()> {
+        let trainer = LinearTrainer {
+            features: rows,
+            num_pruned: self.set.documents.set.features.num_columns(),
+            labels_of_documents: labels,
+            space: &self.set.documents.set.space,
+            label_names: None,
+            config: &self.config.linear(),
+        };
+        trainer.run(work, self.run.progress)?;
+        Ok(())
+    }
+
+    /// The blend that ranks the labels of documents best that the classifiers have not seen.
+    fn choose(&self, rows: &SparseMatrix, work: &WorkFolder) -> Result<Blend> {
+        let set = &self.set.documents.set;
+        if !self.config.leaves_choices() {
+            return Ok(usual(self.config));
+        }
+        if let Some(valid) = self.valid {
+            self.train(rows, &set.labels_of_documents, work)?;
+            let rows = side_by_side(
+                &valid.asked.features,
+                &valid.asked.vectors,
+                self.config.classifiers.vector_weight,
+            );
+            let truths = truths(&valid.labels).collect();
+            return self.judge(work, &rows, &valid.asked, None, truths, work);
+        }
+        let fit = &self.config.train;
+        let seed = SeedStream::new(self.config.seed);
+        let split = Split::hold_back(rows.num_rows(), (fit.valid_share, fit.valid_max), seed);
+        if split.held.is_empty() {
+            return Ok(usual(self.config));
+        }
+        let output = self.held_output();
+        let held_work = WorkFolder::open(&output, self.fingerprint, self.run.resumes)?;
+        let labels = |documents: &[u32]| -> IndexRows {
+            (documents.iter())
+                .map(|&document| {
+                    let labels = set.labels_of_documents.row(document as usize);
+                    labels.iter().copied()
+                })
+                .collect()
+        };
+        self.train(
+            &some_rows(rows, &split.documents),
+            &labels(&split.documents),
+            &held_work,
+        )?;
+        let asked = Asked {
+            features: some_rows(&set.features, &split.held),
+            vectors: self.set.vectors.some(&split.held),
+        };
+        let truths = truths(&labels(&split.held)).collect();
+        let held_rows = some_rows(rows, &split.held);
+        let blend = self.judge(
+            &held_work,
+            &held_rows,
+            &asked,
+            Some(&split.held),
+            truths,
+            work,
+        )?;
+        held_work.remove()?;
+        Ok(blend)
+    }
+
+    fn judge(
+        &self,
+        classifiers: &WorkFolder,
+        rows: &SparseMatrix,
+        asked: &Asked,
+        own: Option<&[u32]>,
+        truths: Vec<Vec<LabelId>>,
+        work: &WorkFolder,
+    ) -> Result<Blend> {
+        let progress = self.run.progress;
+        progress.start("weights", None);
+        let set = &self.set.documents.set;
+        let num_labels = set.space.len();
+        let path_of = |name: &str| Ok(work.path(name));
+        let (width, num_terms) = (self.set.vectors.width(), set.features.num_columns());
+        let indexes = Indexes::open(path_of, width, num_terms, num_labels)?;
+        let linear = self.config.linear();
+        let model = LinearModel::open_unsaved(classifiers, linear, rows.num_columns(), num_labels)?;
+        let options = RankOptions {
+            top_k: CANDIDATES,
+            beam: None,
+        };
+        let limits = self.config.voices().map(|voice| voice.num_neighbours);
+        let neighbours = match own {
+            Some(own) => indexes.nearest_others(asked, own, limits),
+            None => indexes.nearest(asked, limits),
+        };
+        let rankings = model.rank(rows, options);
+        let said = (rankings.into_iter().zip(neighbours))
+            .map(|(classifiers, neighbours)| Said {
+                classifiers,
+                neighbours,
+            })
+            .collect();
+        let judged = Judged {
+            said,
+            truths,
+            documents: &indexes.documents,
+            num_labels,
+        };
+        let chosen = judged.choose(self.config, self.run)?;
+        progress.finish(&format!(
+            "{} for {} documents: nDCG@5 {:.4}",
+            chosen.blend,
+            judged.truths.len(),
+            chosen.score
+        ));
+        Ok(chosen.blend)
+    }
+
+    /// Where the classifiers are trained that have not seen the held-back documents.
+    fn held_output(&self) -> PathBuf {
+        let mut name = self.run.output.file_name().unwrap_or_default().to_owned();
+        name.push(".held-back");
+        self.run.output.with_file_name(name)
+    }
+}

@@ -1,0 +1,371 @@
+//! The system `dense` by the traits of a system alone: settings, training, cache, saving, opening,
+//! explaining.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::Path;
+use std::sync::{LazyLock, Mutex};
+use std::vec::IntoIter;
+
+use plethora_catalogue::{Catalogue, CatalogueConfig};
+use plethora_core::artifact::{ModelDetails, ModelReader, ModelWriter, save_label_space};
+use plethora_core::corpus::{Content, Document, Label};
+use plethora_core::{Error, Progress, Result, ScoredLabel};
+use plethora_neural::dense::Dense;
+use plethora_system::settings::{Assignment, Settings};
+use plethora_system::{
+    Compute, Device, DocumentSource, DocumentStream, Method, Precision, RankOptions, Registry,
+    RunContext, Trained, TrainingSize,
+};
+use tempfile::TempDir;
+
+static REGISTRY: LazyLock<Registry> = LazyLock::new(|| Registry::new([&Dense as _]));
+
+/// A random BERT of three layers, which knows nothing.
+const ENCODER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/encoder");
+
+const OPTIONS: RankOptions = RankOptions {
+    top_k: 5,
+    beam: None,
+};
+
+const COMPUTE: Compute = Compute {
+    device: Device::Cpu,
+    precision: Precision::F32,
+};
+
+/// Documents in memory.
+struct Stream(IntoIter<Document>);
+
+struct Source(&'static str, Vec<Document>);
+
+impl DocumentStream for Stream {
+    fn next_document(&mut self) -> Result<Option<Document>> {
+        Ok(self.0.next())
+    }
+
+    fn limit(&self) -> Option<u64> {
+        None
+    }
+
+    fn labels(&self) -> &[Label] {
+        &[]
+    }
+
+    fn num_features(&self) -> Option<usize> {
+        None
+    }
+}
+
+impl DocumentSource for Source {
+    fn open(&self) -> Result<Box<dyn DocumentStream + '_>> {
+        Ok(Box::new(Stream(self.1.clone().into_iter())))
+    }
+
+    fn path(&self) -> &Path {
+        Path::new(self.0)
+    }
+}
+
+/// Remembers the stages that were finished, and stops at one.
+#[derive(Default)]
+struct Told {
+    stages: Mutex<Vec<String>>,
+    stops_at: &'static str,
+}
+
+impl Told {
+    fn has(&self, text: &str) -> bool {
+        let stages = self.stages.lock().unwrap();
+        stages.iter().any(|stage| stage.contains(text))
+    }
+}
+
+impl Progress for Told {
+    fn start(&self, stage: &str, _total: Option<u64>) {
+        self.stages.lock().unwrap().push(stage.to_owned());
+    }
+
+    fn advance(&self, _steps: u64) {}
+
+    fn finish(&self, summary: &str) {
+        let mut stages = self.stages.lock().unwrap();
+        let stage = stages.last_mut().unwrap();
+        *stage = format!("{stage}: {summary}");
+    }
+
+    fn is_cancelled(&self) -> bool {
+        let stages = self.stages.lock().unwrap();
+        !self.stops_at.is_empty() && stages.iter().any(|stage| stage.starts_with(self.stops_at))
+    }
+}
+
+fn documents(num_documents: u64) -> Vec<Document> {
+    let config = CatalogueConfig {
+        num_documents,
+        ..CatalogueConfig::default()
+    };
+    let catalogue = Catalogue::new(config).unwrap();
+    (catalogue.documents())
+        .map(|record| Document {
+            id: record.id,
+            content: Content::Text(format!("{}\n{}", record.title, record.text)),
+            labels: record.labels,
+        })
+        .collect()
+}
+
+fn settings(changes: &[&str]) -> Settings {
+    let mut settings = REGISTRY.recipe("dense").unwrap();
+    let encoder = format!("encoder.folder={ENCODER}");
+    let small = ["document.max_length=24", "train.precision=f32"];
+    for change in [encoder.as_str()].iter().chain(&small).chain(changes) {
+        settings
+            .assign(&Assignment::parse(change, "--set").unwrap())
+            .unwrap();
+    }
+    settings
+}
+
+/// A place for a model and a cache.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    fn train(
+        &self,
+        changes: &[&str],
+        num_documents: u64,
+        run: impl FnOnce(RunContext<'_>) -> RunContext<'_>,
+        told: &Told,
+    ) -> Result<Trained> {
+        let output = self.0.path().join("model");
+        let run = run(RunContext {
+            compute: COMPUTE,
+            epoch_share: 1.0,
+            valid: None,
+            piece_cache: None,
+            encoder_cache: None,
+            output: &output,
+            resumes: false,
+            progress: told,
+        });
+        let trainable = settings(changes).config()?;
+        trainable.check(&run)?;
+        trainable.train(&mut Stream(documents(num_documents).into_iter()), &run)
+    }
+
+    fn save(&self, trained: &Trained) -> ModelReader {
+        let output = self.0.path().join("model");
+        let writer = ModelWriter::create(&output, false).unwrap();
+        trained.ranker.save(&trained.work, &writer).unwrap();
+        save_label_space(&trained.labels, &writer).unwrap();
+        let details = ModelDetails {
+            system: "dense".to_owned(),
+            num_labels: trained.labels.len() as u64,
+            num_documents: trained.num_documents,
+            num_features: trained.num_features,
+            takes_text: trained.takes_text,
+            text_fields: Vec::new(),
+        };
+        writer.finish("dense", details.to_json()).unwrap();
+        ModelReader::open(&output).unwrap()
+    }
+}
+
+fn ranked(trained: &Trained) -> Vec<Vec<ScoredLabel>> {
+    let rankings = trained.ranker.rank(&documents(20), OPTIONS).unwrap();
+    rankings.labels
+}
+
+#[test]
+fn a_model_comes_back_and_ranks_texts_alone_as_among_others() {
+    let place = Place::new();
+    let told = Told::default();
+    let trained = place.train(&[], 240, |run| run, &told).unwrap();
+    assert!(told.has("weights: ") && told.has("vectors: 240 documents as 32 numbers"));
+    let stages: Vec<&str> = trained.stages.iter().map(|(stage, _)| stage).collect();
+    assert_eq!(stages, ["reading", "vectors", "training"]);
+    let expected = ranked(&trained);
+    let reader = place.save(&trained);
+    let config: serde_json::Value = reader.read_json("config.json").unwrap();
+    assert_eq!(config["encoder"]["pooling"], "mean");
+    assert!(config["neighbours"]["weight"].is_number());
+    let num_parameters = REGISTRY.num_parameters(&reader).unwrap().unwrap();
+    assert_eq!(trained.facts.values["n_parameters"], num_parameters);
+
+    let opened = REGISTRY.open_on(reader.folder(), COMPUTE).unwrap();
+    let asked = documents(20);
+    assert_eq!(opened.rank(&asked, OPTIONS).unwrap(), expected);
+    for (document, expected) in asked.iter().zip(&expected) {
+        let alone = opened
+            .rank(std::slice::from_ref(document), OPTIONS)
+            .unwrap();
+        for (alone, expected) in alone[0].iter().zip(expected) {
+            assert!((alone.score - expected.score).abs() < 1e-3);
+        }
+    }
+    let ten = RankOptions {
+        top_k: 10,
+        ..OPTIONS
+    };
+    let deeper = opened.rank(&asked, ten).unwrap();
+    assert_eq!(deeper[0][..5], expected[0]);
+}
+
+#[test]
+fn explanations_have_terms_the_vector_and_documents() {
+    let place = Place::new();
+    let trained = place
+        .train(&["neighbours.weight=1"], 120, |run| run, &Told::default())
+        .unwrap();
+    let documents = documents(3);
+    let best = ranked(&trained)[0][0];
+    let text = documents[0].text().unwrap();
+    let found = trained.ranker.explain(text, best.label).unwrap();
+    assert_eq!(found.method, Method::Contributions);
+    assert!((found.score - best.score).abs() < 1e-5 && !found.spans.is_empty());
+    let has = |name: &str| found.terms.iter().any(|term| term.term == name);
+    assert!(has("(vector)") && has("(bias)"));
+    assert_eq!(found.neighbours[0].id, documents[0].id);
+    let votes: f32 = found.neighbours.iter().map(|one| one.share).sum();
+    assert!(votes > 0.3 && votes < 1.0, "{votes}");
+}
+
+#[test]
+fn equal_seeds_give_equal_models_and_texts_are_encoded_once() {
+    let cache = TempDir::new().unwrap();
+    let rankings: Vec<_> = [false, true]
+        .into_iter()
+        .map(|is_known| {
+            let told = Told::default();
+            let with_cache = |run| RunContext {
+                piece_cache: Some(cache.path()),
+                ..run
+            };
+            let trained = Place::new().train(&[], 300, with_cache, &told).unwrap();
+            let from_cache = if is_known { 300 } else { 0 };
+            assert!(told.has(&format!("each, {from_cache} of them from the cache")));
+            ranked(&trained)
+        })
+        .collect();
+    assert_eq!(rankings[0], rankings[1]);
+    let other = Place::new()
+        .train(
+            &["document.max_length=12"],
+            300,
+            |run| run,
+            &Told::default(),
+        )
+        .unwrap();
+    assert_ne!(rankings[0], ranked(&other));
+}
+
+#[test]
+fn validation_documents_choose_instead_of_held_back_ones() {
+    let valid = Source("valid.jsonl", documents(30));
+    let told = Told::default();
+    let place = Place::new();
+    let with_valid = |run| RunContext {
+        valid: Some(&valid as &dyn DocumentSource),
+        ..run
+    };
+    place.train(&[], 240, with_valid, &told).unwrap();
+    assert!(told.has("for 30 documents"));
+    let told = Told::default();
+    let set = [
+        "neighbours.weight=0.5",
+        "neighbours.power=8",
+        "term_neighbours.num_neighbours=0",
+    ];
+    Place::new().train(&set, 240, |run| run, &told).unwrap();
+    assert!(!told.has("weights"), "nothing is left to choose");
+}
+
+#[test]
+fn an_interrupted_run_is_resumed_to_the_same_model() {
+    let expected = ranked(
+        &Place::new()
+            .train(&[], 240, |run| run, &Told::default())
+            .unwrap(),
+    );
+    let place = Place::new();
+    let told = Told {
+        stops_at: "weights",
+        ..Told::default()
+    };
+    let stopped = place.train(&[], 240, |run| run, &told);
+    assert!(matches!(stopped.err(), Some(Error::Interrupted)));
+    let resuming = |run| RunContext {
+        resumes: true,
+        ..run
+    };
+    let resumed = place.train(&[], 240, resuming, &Told::default()).unwrap();
+    assert_eq!(ranked(&resumed), expected);
+    let left = std::fs::read_dir(place.0.path()).unwrap();
+    let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["model.training"]);
+}
+
+#[test]
+fn what_cannot_work_is_refused_by_its_key() {
+    let refusal = |change: &str| {
+        let place = Place::new();
+        let refused = place.train(&[change], 20, |run| run, &Told::default());
+        refused.err().unwrap().to_string()
+    };
+    for (change, message) in [
+        (
+            "encoder.folder=/nowhere",
+            "encoder: /nowhere: no such folder",
+        ),
+        (
+            "document.max_length=2",
+            "document.max_length: must be at least 3",
+        ),
+        (
+            "document.max_length=9999",
+            "document.max_length: must be at most",
+        ),
+        (
+            "classifiers.vector_weight=-1",
+            "classifiers.vector_weight: must be a number from 0",
+        ),
+        (
+            "classifiers.solver.cost=0",
+            "classifiers.solver.cost: must be",
+        ),
+        (
+            "neighbours.power=-1",
+            "neighbours.power: must be a number from 0",
+        ),
+        (
+            "term_neighbours.num_neighbours=1000000",
+            "term_neighbours.num_neighbours: must be",
+        ),
+        ("train.valid_share=1", "train.valid_share: must be"),
+    ] {
+        let found = refusal(change);
+        assert!(found.starts_with(message), "{found}");
+    }
+}
+
+#[test]
+fn longer_documents_cost_more_up_to_the_length_that_is_read() {
+    let seconds = |words: u64, length: &str| {
+        let size = TrainingSize {
+            num_documents: 40_000,
+            num_entries: 40_000 * words,
+            num_features: 80_000,
+            num_labels: 1000,
+            num_assignments: 200_000,
+        };
+        let trainable = settings(&[length]).config().unwrap();
+        trainable.estimate(&size).cpu_seconds
+    };
+    let (short, long) = ("document.max_length=16", "document.max_length=256");
+    assert!(seconds(100, long) > 2.0 * seconds(100, short));
+    assert!(seconds(20, long) < seconds(100, long));
+}
