@@ -2,10 +2,6 @@
 
 use plethora_core::ScoredLabel;
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "the signature that sorting asks for"
-)]
 /// Higher scores first; equal ones by label.
 pub fn by_rank(left: &ScoredLabel, right: &ScoredLabel) -> std::cmp::Ordering {
     right

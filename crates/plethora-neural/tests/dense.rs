@@ -126,8 +126,16 @@ fn settings(changes: &[&str]) -> Settings {
     settings
 }
 
-/// A place for a model and a cache.
+/// A place for a model.
 struct Place(TempDir);
+
+/// What a run may have.
+#[derive(Default, Clone, Copy)]
+struct With<'a> {
+    cache: Option<&'a Path>,
+    valid: Option<&'a dyn DocumentSource>,
+    resumes: bool,
+}
 
 impl Place {
     fn new() -> Self {
@@ -138,20 +146,20 @@ impl Place {
         &self,
         changes: &[&str],
         num_documents: u64,
-        run: impl FnOnce(RunContext<'_>) -> RunContext<'_>,
+        with: With<'_>,
         told: &Told,
     ) -> Result<Trained> {
         let output = self.0.path().join("model");
-        let run = run(RunContext {
+        let run = RunContext {
             compute: COMPUTE,
             epoch_share: 1.0,
-            valid: None,
-            piece_cache: None,
+            valid: with.valid,
+            piece_cache: with.cache,
             encoder_cache: None,
             output: &output,
-            resumes: false,
+            resumes: with.resumes,
             progress: told,
-        });
+        };
         let trainable = settings(changes).config()?;
         trainable.check(&run)?;
         trainable.train(&mut Stream(documents(num_documents).into_iter()), &run)
@@ -184,7 +192,7 @@ fn ranked(trained: &Trained) -> Vec<Vec<ScoredLabel>> {
 fn a_model_comes_back_and_ranks_texts_alone_as_among_others() {
     let place = Place::new();
     let told = Told::default();
-    let trained = place.train(&[], 240, |run| run, &told).unwrap();
+    let trained = place.train(&[], 240, With::default(), &told).unwrap();
     assert!(told.has("weights: ") && told.has("vectors: 240 documents as 32 numbers"));
     let stages: Vec<&str> = trained.stages.iter().map(|(stage, _)| stage).collect();
     assert_eq!(stages, ["reading", "vectors", "training"]);
@@ -219,7 +227,12 @@ fn a_model_comes_back_and_ranks_texts_alone_as_among_others() {
 fn explanations_have_terms_the_vector_and_documents() {
     let place = Place::new();
     let trained = place
-        .train(&["neighbours.weight=1"], 120, |run| run, &Told::default())
+        .train(
+            &["neighbours.weight=1"],
+            120,
+            With::default(),
+            &Told::default(),
+        )
         .unwrap();
     let documents = documents(3);
     let best = ranked(&trained)[0][0];
@@ -241,9 +254,9 @@ fn equal_seeds_give_equal_models_and_texts_are_encoded_once() {
         .into_iter()
         .map(|is_known| {
             let told = Told::default();
-            let with_cache = |run| RunContext {
-                piece_cache: Some(cache.path()),
-                ..run
+            let with_cache = With {
+                cache: Some(cache.path()),
+                ..With::default()
             };
             let trained = Place::new().train(&[], 300, with_cache, &told).unwrap();
             let from_cache = if is_known { 300 } else { 0 };
@@ -256,7 +269,7 @@ fn equal_seeds_give_equal_models_and_texts_are_encoded_once() {
         .train(
             &["document.max_length=12"],
             300,
-            |run| run,
+            With::default(),
             &Told::default(),
         )
         .unwrap();
@@ -268,9 +281,9 @@ fn validation_documents_choose_instead_of_held_back_ones() {
     let valid = Source("valid.jsonl", documents(30));
     let told = Told::default();
     let place = Place::new();
-    let with_valid = |run| RunContext {
-        valid: Some(&valid as &dyn DocumentSource),
-        ..run
+    let with_valid = With {
+        valid: Some(&valid),
+        ..With::default()
     };
     place.train(&[], 240, with_valid, &told).unwrap();
     assert!(told.has("for 30 documents"));
@@ -280,7 +293,9 @@ fn validation_documents_choose_instead_of_held_back_ones() {
         "neighbours.power=8",
         "term_neighbours.num_neighbours=0",
     ];
-    Place::new().train(&set, 240, |run| run, &told).unwrap();
+    Place::new()
+        .train(&set, 240, With::default(), &told)
+        .unwrap();
     assert!(!told.has("weights"), "nothing is left to choose");
 }
 
@@ -288,7 +303,7 @@ fn validation_documents_choose_instead_of_held_back_ones() {
 fn an_interrupted_run_is_resumed_to_the_same_model() {
     let expected = ranked(
         &Place::new()
-            .train(&[], 240, |run| run, &Told::default())
+            .train(&[], 240, With::default(), &Told::default())
             .unwrap(),
     );
     let place = Place::new();
@@ -296,11 +311,11 @@ fn an_interrupted_run_is_resumed_to_the_same_model() {
         stops_at: "weights",
         ..Told::default()
     };
-    let stopped = place.train(&[], 240, |run| run, &told);
+    let stopped = place.train(&[], 240, With::default(), &told);
     assert!(matches!(stopped.err(), Some(Error::Interrupted)));
-    let resuming = |run| RunContext {
+    let resuming = With {
         resumes: true,
-        ..run
+        ..With::default()
     };
     let resumed = place.train(&[], 240, resuming, &Told::default()).unwrap();
     assert_eq!(ranked(&resumed), expected);
@@ -313,7 +328,7 @@ fn an_interrupted_run_is_resumed_to_the_same_model() {
 fn what_cannot_work_is_refused_by_its_key() {
     let refusal = |change: &str| {
         let place = Place::new();
-        let refused = place.train(&[change], 20, |run| run, &Told::default());
+        let refused = place.train(&[change], 20, With::default(), &Told::default());
         refused.err().unwrap().to_string()
     };
     for (change, message) in [

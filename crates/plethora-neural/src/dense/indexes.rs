@@ -36,11 +36,10 @@ pub(super) struct Asked {
 impl Indexes {
     /// Writes what `work` does not hold yet.
     pub(super) fn write(set: &DenseSet, work: &WorkFolder) -> Result<()> {
-        let documents = &set.documents;
-        let labels = &documents.set.labels_of_documents;
+        let labels = &set.set.labels_of_documents;
         if !work.contains(DOCUMENTS_FILE) {
             let all = 0..labels.num_rows();
-            KnownDocuments::write(&work.path(DOCUMENTS_FILE), &documents.names, labels, all)?;
+            KnownDocuments::write(&work.path(DOCUMENTS_FILE), &set.names, labels, all)?;
         }
         if !work.contains(VECTORS_FILE) {
             let vectors = &set.vectors;
@@ -48,7 +47,7 @@ impl Indexes {
             DenseIndex::write_halves(vectors.bits(), vectors.width(), &path)?;
         }
         if !work.contains(TERMS_FILE) {
-            TermIndex::write(&documents.set.features, &work.path(TERMS_FILE))?;
+            TermIndex::write(&set.set.features, &work.path(TERMS_FILE))?;
         }
         Ok(())
     }

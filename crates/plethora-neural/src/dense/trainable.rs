@@ -35,10 +35,7 @@ impl Trainable for OpenDenseConfig {
         let (set, mut stages) = DenseSet::read(documents, run, self, &encoder)?;
         let started = Instant::now();
         let valid = match run.valid {
-            Some(source) => {
-                let set = &set.documents.set;
-                Some(DenseValidation::read(source, run, set, &encoder)?)
-            }
+            Some(source) => Some(DenseValidation::read(source, run, &set.set, &encoder)?),
             None => None,
         };
         let fingerprint = set.fingerprint(self, valid.as_ref())?;
@@ -53,7 +50,7 @@ impl Trainable for OpenDenseConfig {
         }
         .run(&work)?;
         stages.end("training", started);
-        let set = set.documents.set;
+        let set = set.set;
         let tfidf = set.tfidf.expect("documents are texts");
         let num_features = (tfidf.num_features() + encoder.encoder().width()) as u64;
         let device = run.compute.device;

@@ -37,7 +37,7 @@ impl DenseTrainer<'_> {
         let progress = self.run.progress;
         progress.start("index", None);
         Indexes::write(self.set, work)?;
-        let set = &self.set.documents.set;
+        let set = &self.set.set;
         let num_entries = set.features.num_entries();
         progress.finish(&format!(
             "{} documents, {num_entries} terms in them",
@@ -62,9 +62,9 @@ impl DenseTrainer<'_> {
     fn train(&self, rows: &SparseMatrix, labels: &IndexRows, work: &WorkFolder) -> Result<()> {
         let trainer = LinearTrainer {
             features: rows,
-            num_pruned: self.set.documents.set.features.num_columns(),
+            num_pruned: self.set.set.features.num_columns(),
             labels_of_documents: labels,
-            space: &self.set.documents.set.space,
+            space: &self.set.set.space,
             label_names: None,
             config: &self.config.linear(),
         };
@@ -74,7 +74,7 @@ impl DenseTrainer<'_> {
 
     /// The blend that ranks the labels of documents best that the classifiers have not seen.
     fn choose(&self, rows: &SparseMatrix, work: &WorkFolder) -> Result<Blend> {
-        let set = &self.set.documents.set;
+        let set = &self.set.set;
         if !self.config.leaves_choices() {
             return Ok(usual(self.config));
         }
@@ -138,7 +138,7 @@ impl DenseTrainer<'_> {
     ) -> Result<Blend> {
         let progress = self.run.progress;
         progress.start("weights", None);
-        let set = &self.set.documents.set;
+        let set = &self.set.set;
         let num_labels = set.space.len();
         let path_of = |name: &str| Ok(work.path(name));
         let (width, num_terms) = (self.set.vectors.width(), set.features.num_columns());

@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
+use plethora_core::neighbours::DocumentNames;
 use plethora_core::{IndexRows, Result, SparseMatrix};
-use plethora_linear::TrainingSet;
-use plethora_linear::knn::{KnnSet, KnnSetBuilder};
+use plethora_linear::{TrainingSet, TrainingSetBuilder};
 use plethora_system::{DocumentSource, DocumentStream, RunContext, Stages};
 
 use super::config::OpenDenseConfig;
@@ -20,8 +20,11 @@ const TEXTS_AT_ONCE: usize = 4096;
 /// What the system is trained on.
 #[derive(Debug)]
 pub(super) struct DenseSet {
-    /// Features, labels and names.
-    pub(super) documents: KnnSet,
+    /// Features and labels.
+    pub(super) set: TrainingSet,
+    /// Ids and titles, in the same order.
+    pub(super) names: DocumentNames,
+    /// ... and vectors.
     pub(super) vectors: Vectors,
 }
 
@@ -35,7 +38,8 @@ impl DenseSet {
     ) -> Result<(Self, Stages)> {
         let started = Instant::now();
         run.progress.start("reading", documents.limit());
-        let mut builder = KnnSetBuilder::new(config.text.clone())?;
+        let mut builder = TrainingSetBuilder::new(config.text.clone())?;
+        let mut names = DocumentNames::default();
         let mut waiting = WaitingTexts::default();
         let mut texts: Vec<String> = Vec::new();
         while let Some(document) = documents.next_document()? {
@@ -43,6 +47,7 @@ impl DenseSet {
             if let Some(text) = document.text()
                 && !document.labels.is_empty()
             {
+                names.push(&document.id, Some(text));
                 texts.push(text.to_owned());
             }
             builder.add(document)?;
@@ -52,8 +57,7 @@ impl DenseSet {
             }
         }
         encoder.wait(&texts, &mut waiting);
-        let documents = builder.finish(documents.labels(), None)?;
-        let set = &documents.set;
+        let set = builder.finish(documents.labels(), None)?;
         run.progress.finish(&format!(
             "{} documents, {} labels, {} features",
             set.labels_of_documents.num_rows() as u64 + set.num_without_labels,
@@ -65,7 +69,12 @@ impl DenseSet {
         let started = Instant::now();
         let vectors = encode(encoder, &waiting, run)?;
         stages.end("vectors", started);
-        Ok((Self { documents, vectors }, stages))
+        let read = Self {
+            set,
+            names,
+            vectors,
+        };
+        Ok((read, stages))
     }
 }
 
@@ -76,7 +85,7 @@ impl DenseSet {
         config: &OpenDenseConfig,
         valid: Option<&DenseValidation>,
     ) -> Result<String> {
-        let set = &self.documents.set;
+        let set = &self.set;
         let mut fingerprint = Fingerprint::new(config, set.space.labels())?;
         fingerprint.add_features(set.features.rows());
         fingerprint.add_rows(set.labels_of_documents.rows());

@@ -117,6 +117,12 @@ class TReaderXML(_OfSystem):
     system = "treaderxml"
 
 
+class Dense(_OfSystem):
+    """A pretrained transformer (`encoder=`) that stays as it is, linear classifiers and neighbours."""
+
+    system = "dense"
+
+
 _CLASSES: dict[str, type[Classifier]] = {
     of_system.system: of_system for of_system in _OfSystem.__subclasses__()
 }
