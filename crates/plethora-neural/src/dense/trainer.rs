@@ -30,6 +30,16 @@ pub(super) struct DenseTrainer<'a> {
     pub(super) run: &'a RunContext<'a>,
 }
 
+/// Documents that classifiers were not trained on.
+struct Unseen<'a> {
+    /// As the classifiers take them.
+    rows: &'a SparseMatrix,
+    asked: &'a Asked,
+    /// Their numbers, where they are training documents: none is its own neighbour.
+    own: Option<&'a [u32]>,
+    truths: Vec<Vec<LabelId>>,
+}
+
 impl DenseTrainer<'_> {
     /// Writes what `work` does not hold yet; gives the settings with all choices made.
     pub(super) fn run(&self, work: &WorkFolder) -> Result<DenseConfig> {
@@ -48,13 +58,14 @@ impl DenseTrainer<'_> {
             &self.set.vectors,
             self.config.classifiers.vector_weight,
         );
-        if let Some(config) = begun_with(work) {
-            self.train(&rows, &set.labels_of_documents, work)?;
-            return Ok(config);
-        }
-        let blend = self.choose(&rows, work)?;
-        let config = self.config.settled(self.encoder.clone(), blend);
-        keep_settings(work, &config)?;
+        let config = if let Some(config) = begun_with(work) {
+            config
+        } else {
+            let blend = self.choose(&rows, work)?;
+            let config = self.config.settled(self.encoder.clone(), blend);
+            keep_settings(work, &config)?;
+            config
+        };
         self.train(&rows, &set.labels_of_documents, work)?;
         Ok(config)
     }
@@ -74,19 +85,21 @@ impl DenseTrainer<'_> {
 
     /// The blend that ranks the labels of documents best that the classifiers have not seen.
     fn choose(&self, rows: &SparseMatrix, work: &WorkFolder) -> Result<Blend> {
-        let set = &self.set.set;
         if !self.config.leaves_choices() {
             return Ok(usual(self.config));
         }
+        let set = &self.set.set;
         if let Some(valid) = self.valid {
             self.train(rows, &set.labels_of_documents, work)?;
-            let rows = side_by_side(
-                &valid.asked.features,
-                &valid.asked.vectors,
-                self.config.classifiers.vector_weight,
-            );
-            let truths = truths(&valid.labels).collect();
-            return self.judge(work, &rows, &valid.asked, None, truths, work);
+            let (features, vectors) = (&valid.asked.features, &valid.asked.vectors);
+            let weight = self.config.classifiers.vector_weight;
+            let unseen = Unseen {
+                rows: &side_by_side(features, vectors, weight),
+                asked: &valid.asked,
+                own: None,
+                truths: truths(&valid.labels).collect(),
+            };
+            return self.judge(unseen, work, work);
         }
         let fit = &self.config.train;
         let seed = SeedStream::new(self.config.seed);
@@ -94,46 +107,29 @@ impl DenseTrainer<'_> {
         if split.held.is_empty() {
             return Ok(usual(self.config));
         }
-        let output = self.held_output();
-        let held_work = WorkFolder::open(&output, self.fingerprint, self.run.resumes)?;
-        let labels = |documents: &[u32]| -> IndexRows {
-            (documents.iter())
-                .map(|&document| {
-                    let labels = set.labels_of_documents.row(document as usize);
-                    labels.iter().copied()
-                })
-                .collect()
+        let without = WorkFolder::open(&self.held_output(), self.fingerprint, self.run.resumes)?;
+        let labels_of = |documents: &[u32]| some_labels(&set.labels_of_documents, documents);
+        let (seen, held) = (&split.documents, &split.held);
+        self.train(&some_rows(rows, seen), &labels_of(seen), &without)?;
+        let unseen = Unseen {
+            rows: &some_rows(rows, held),
+            asked: &Asked {
+                features: some_rows(&set.features, held),
+                vectors: self.set.vectors.some(held),
+            },
+            own: Some(held),
+            truths: truths(&labels_of(held)).collect(),
         };
-        self.train(
-            &some_rows(rows, &split.documents),
-            &labels(&split.documents),
-            &held_work,
-        )?;
-        let asked = Asked {
-            features: some_rows(&set.features, &split.held),
-            vectors: self.set.vectors.some(&split.held),
-        };
-        let truths = truths(&labels(&split.held)).collect();
-        let held_rows = some_rows(rows, &split.held);
-        let blend = self.judge(
-            &held_work,
-            &held_rows,
-            &asked,
-            Some(&split.held),
-            truths,
-            work,
-        )?;
-        held_work.remove()?;
+        let blend = self.judge(unseen, &without, work)?;
+        without.remove()?;
         Ok(blend)
     }
 
+    /// The best blend of the classifiers in one folder with the neighbours in another.
     fn judge(
         &self,
+        unseen: Unseen<'_>,
         classifiers: &WorkFolder,
-        rows: &SparseMatrix,
-        asked: &Asked,
-        own: Option<&[u32]>,
-        truths: Vec<Vec<LabelId>>,
         work: &WorkFolder,
     ) -> Result<Blend> {
         let progress = self.run.progress;
@@ -143,27 +139,28 @@ impl DenseTrainer<'_> {
         let path_of = |name: &str| Ok(work.path(name));
         let (width, num_terms) = (self.set.vectors.width(), set.features.num_columns());
         let indexes = Indexes::open(path_of, width, num_terms, num_labels)?;
+        let num_features = unseen.rows.num_columns();
         let linear = self.config.linear();
-        let model = LinearModel::open_unsaved(classifiers, linear, rows.num_columns(), num_labels)?;
+        let model = LinearModel::open_unsaved(classifiers, linear, num_features, num_labels)?;
         let options = RankOptions {
             top_k: CANDIDATES,
             beam: None,
         };
         let limits = self.config.voices().map(|voice| voice.num_neighbours);
-        let neighbours = match own {
-            Some(own) => indexes.nearest_others(asked, own, limits),
-            None => indexes.nearest(asked, limits),
+        let neighbours = match unseen.own {
+            Some(own) => indexes.nearest_others(unseen.asked, own, limits),
+            None => indexes.nearest(unseen.asked, limits),
         };
-        let rankings = model.rank(rows, options);
-        let said = (rankings.into_iter().zip(neighbours))
+        let rankings = model.rank(unseen.rows, options).into_iter();
+        let said = rankings
+            .zip(neighbours)
             .map(|(classifiers, neighbours)| Said {
                 classifiers,
                 neighbours,
-            })
-            .collect();
+            });
         let judged = Judged {
-            said,
-            truths,
+            said: said.collect(),
+            truths: unseen.truths,
             documents: &indexes.documents,
             num_labels,
         };
@@ -183,4 +180,11 @@ impl DenseTrainer<'_> {
         name.push(".held-back");
         self.run.output.with_file_name(name)
     }
+}
+
+/// The labels of some documents.
+fn some_labels(labels: &IndexRows, documents: &[u32]) -> IndexRows {
+    let rows = documents.iter();
+    rows.map(|&document| labels.row(document as usize).iter().copied())
+        .collect()
 }
