@@ -1,5 +1,6 @@
 //! Settings of the system `dense`.
 
+use plethora_core::checks::{check, number_from, share_below_one, within};
 use plethora_core::text::TfIdfConfig;
 use plethora_core::tree::TreeConfig;
 use plethora_core::{Error, Result};
@@ -10,7 +11,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::blend::{Blend, Voice};
-use crate::checks::{check, check_share};
 use crate::setting::Setting;
 use crate::transformer::{Pooling, TransformerConfig};
 
@@ -74,6 +74,8 @@ pub struct ClassifiersConfig {
     pub beam: usize,
     /// Nodes per level to which each training document is sent to serve as a hard negative.
     pub hard_negatives: usize,
+    /// Cost of a mistake on a hard negative, as a share of the solver's cost.
+    pub hard_negative_cost: f32,
     /// Exponent of the path's probability in a label's score.
     pub path_weight: f32,
     /// How labels are grouped.
@@ -114,11 +116,8 @@ impl<Pool, Number: Setting<f32>> DenseConfig<Pool, Number> {
             "document.max_length",
             "must be at least 3, of which two are special pieces",
         )?;
-        check(
-            self.classifiers.vector_weight >= 0.0 && self.classifiers.vector_weight.is_finite(),
-            "classifiers.vector_weight",
-            "must be a number from 0",
-        )?;
+        let weight = self.classifiers.vector_weight;
+        number_from("classifiers.vector_weight", weight, 0.0)?;
         self.text.validate()?;
         let of_classifiers = |error: Error| error.within("classifiers");
         self.linear().validate().map_err(of_classifiers)?;
@@ -128,7 +127,7 @@ impl<Pool, Number: Setting<f32>> DenseConfig<Pool, Number> {
         self.term_neighbours
             .validate()
             .map_err(|error| error.within("term_neighbours"))?;
-        check_share(self.train.valid_share, "train.valid_share")
+        share_below_one("train.valid_share", self.train.valid_share)
     }
 
     /// Neighbours by vectors and by terms.
@@ -146,6 +145,7 @@ impl<Pool, Number: Setting<f32>> DenseConfig<Pool, Number> {
             num_trees: classifiers.num_trees,
             beam: classifiers.beam,
             hard_negatives: classifiers.hard_negatives,
+            hard_negative_cost: classifiers.hard_negative_cost,
             path_weight: classifiers.path_weight,
             tree: classifiers.tree.clone(),
             solver: classifiers.solver.clone(),
@@ -185,14 +185,11 @@ impl OpenDenseConfig {
 
 impl<Number: Setting<f32>> NeighboursConfig<Number> {
     fn validate(&self) -> Result<()> {
-        check(
-            self.num_neighbours <= MAX_NEIGHBOURS,
-            "num_neighbours",
-            &format!("must be from 0 to {MAX_NEIGHBOURS}"),
-        )?;
+        within("num_neighbours", self.num_neighbours, 0..=MAX_NEIGHBOURS)?;
         for (value, key) in [(&self.power, "power"), (&self.weight, "weight")] {
-            let is_valid = value.holds(|&value| value >= 0.0 && value.is_finite());
-            check(is_valid, key, "must be a number from 0")?;
+            if let Some(&value) = value.value() {
+                number_from(key, value, 0.0)?;
+            }
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use plethora_core::IndexRows;
-use plethora_core::artifact::{MappedArrays, ModelReader, ModelWriter};
+use plethora_core::artifact::{ModelReader, ModelWriter};
 use tch::Kind;
 
 use super::config::EncoderConfig;
@@ -75,8 +75,7 @@ impl FrozenEncoder {
             dense: builder.finish_to_read(device, kind),
             tables: Vec::new(),
         };
-        let arrays: MappedArrays = folder.map(ENCODER_FILE)?;
-        network_file::load(&parameters, &arrays, &folder.path(ENCODER_FILE)?)?;
+        network_file::load(&parameters, folder, ENCODER_FILE)?;
         Ok(Self {
             architecture,
             transformer,
