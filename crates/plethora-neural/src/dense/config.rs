@@ -1,5 +1,6 @@
 //! Settings of the system `dense`.
 
+use plethora_core::checks::{check, number_from, share_below_one, within};
 use plethora_core::text::TfIdfConfig;
 use plethora_core::tree::TreeConfig;
 use plethora_core::{Error, Result};
@@ -12,7 +13,6 @@ use serde::{Deserialize, Serialize};
 use super::blend::{Blend, Voice};
 use crate::setting::Setting;
 use crate::transformer::{Pooling, TransformerConfig};
-use plethora_core::checks::{check, share_below_one};
 
 /// More neighbours would be a typing error.
 const MAX_NEIGHBOURS: usize = 100_000;
@@ -116,11 +116,8 @@ impl<Pool, Number: Setting<f32>> DenseConfig<Pool, Number> {
             "document.max_length",
             "must be at least 3, of which two are special pieces",
         )?;
-        check(
-            self.classifiers.vector_weight >= 0.0 && self.classifiers.vector_weight.is_finite(),
-            "classifiers.vector_weight",
-            "must be a number from 0",
-        )?;
+        let weight = self.classifiers.vector_weight;
+        number_from("classifiers.vector_weight", weight, 0.0)?;
         self.text.validate()?;
         let of_classifiers = |error: Error| error.within("classifiers");
         self.linear().validate().map_err(of_classifiers)?;
@@ -188,14 +185,11 @@ impl OpenDenseConfig {
 
 impl<Number: Setting<f32>> NeighboursConfig<Number> {
     fn validate(&self) -> Result<()> {
-        check(
-            self.num_neighbours <= MAX_NEIGHBOURS,
-            "num_neighbours",
-            &format!("must be from 0 to {MAX_NEIGHBOURS}"),
-        )?;
+        within("num_neighbours", self.num_neighbours, 0..=MAX_NEIGHBOURS)?;
         for (value, key) in [(&self.power, "power"), (&self.weight, "weight")] {
-            let is_valid = value.holds(|&value| value >= 0.0 && value.is_finite());
-            check(is_valid, key, "must be a number from 0")?;
+            if let Some(&value) = value.value() {
+                number_from(key, value, 0.0)?;
+            }
         }
         Ok(())
     }

@@ -161,15 +161,13 @@ unsafe impl ReadsBatches for Reading<'_> {
             .collect();
         let batch = PieceBatch::new(&pieces, self.cut);
         let encoder = self.encoder;
-        guarded(|| {
-            tch::no_grad(|| {
-                let pieces = batch.to_device(encoder.device);
-                let input: PieceInput<'_> = at_rest(&pieces);
-                let dense = &encoder.parameters.dense;
-                let vectors = encoder.transformer.forward(dense, &input).vector;
-                let values: Vec<f32> = flat(&vectors.to_kind(Kind::Float));
-                Ok(values.chunks(encoder.width()).map(unit_halves).collect())
-            })
+        tch::no_grad(|| {
+            let pieces = batch.to_device(encoder.device);
+            let input: PieceInput<'_> = at_rest(&pieces);
+            let dense = &encoder.parameters.dense;
+            let vectors = encoder.transformer.forward(dense, &input).vector;
+            let values: Vec<f32> = flat(&vectors.to_kind(Kind::Float));
+            Ok(values.chunks(encoder.width()).map(unit_halves).collect())
         })
     }
 }

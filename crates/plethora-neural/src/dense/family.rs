@@ -12,31 +12,26 @@ use super::config::OpenDenseConfig;
 use super::encoder::ENCODER_FILE;
 use super::model::DenseModel;
 use crate::systems::network_file::num_values;
-use crate::systems::recipes::recipe;
+use crate::systems::recipes::system;
 use crate::systems::{DTYPE, SEED};
+
+/// Nodes of the tree that are searched.
+const BEAM: (&str, &str) = ("beam", "classifiers.beam");
+
+/// The pretrained transformer.
+const ENCODER: (&str, &str) = ("encoder", "encoder.folder");
 
 /// The family of frozen encoders.
 #[derive(Debug, Clone, Copy)]
 pub struct Dense;
 
-pub(super) static SYSTEMS: [SystemSpec; 1] = [SystemSpec {
+static SYSTEMS: [SystemSpec; 1] = [system! {
     name: "dense",
-    about: "one pass of a pretrained transformer, then linear classifiers over terms and vectors, and the nearest documents by both",
-    recipe: recipe!("dense"),
-    presets: &[],
-    ranges: recipe!("ranges/dense"),
-    auto: &[AutoMember {
-        name: "dense",
-        settings: "",
-        names: NameUse::Ignored,
-    }],
-    options: &[
-        SEED,
-        ("beam", "classifiers.beam"),
-        ("encoder", "encoder.folder"),
-        DTYPE,
-    ],
+    about: "a pretrained transformer that stays as it is: linear classifiers over terms and vectors, and the nearest documents by both",
+    presets: [],
+    options: &[SEED, BEAM, ENCODER, DTYPE],
     example: "--system dense --encoder ./all-MiniLM-L6-v2",
+    auto: AutoMember { name: "dense", settings: "", names: NameUse::Ignored },
 }];
 
 impl Family for Dense {

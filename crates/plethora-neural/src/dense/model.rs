@@ -15,6 +15,7 @@ use super::encoder::FrozenEncoder;
 use super::indexes::{Asked, DOCUMENTS_FILE, Indexes, TERMS_FILE, VECTORS_FILE};
 use super::rows::side_by_side;
 use super::text_vectors::TextVectors;
+use crate::guard::guarded;
 use crate::precision::prediction_kind;
 use crate::pretrained::{ARCHITECTURE_FILE, PieceReader, Pieces, check_fit};
 use crate::systems::network_file::folder_of;
@@ -61,7 +62,7 @@ impl DenseModel {
         config.validate()?;
         let device = open_device(compute.device)?;
         let kind = prediction_kind(compute.precision, device);
-        let encoder = FrozenEncoder::open(folder, &config.encoder, (device, kind))?;
+        let encoder = guarded(|| FrozenEncoder::open(folder, &config.encoder, (device, kind)))?;
         let reader = PieceReader {
             pieces: Pieces::load_from(folder.folder())?,
             max_length: config.document.max_length,

@@ -69,12 +69,9 @@ impl NeuralModel for PieceModel {
         let architecture = Architecture::read(&encoder_file)?;
         let members = open_members(folder, &config, &architecture, num_labels, device)?;
         let pieces = Pieces::load_from(folder.folder())?;
-        check_fit(
-            &config.encoder,
-            &config.document.max_length,
-            (&architecture, &pieces),
-            &encoder_file,
-        )?;
+        let parts = (&architecture, &pieces);
+        let max_length = &config.document.max_length;
+        check_fit(&config.encoder, max_length, parts, &encoder_file)?;
         Ok(Self {
             reader: PieceReader {
                 pieces,
