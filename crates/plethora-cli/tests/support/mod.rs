@@ -74,7 +74,7 @@ impl Desk {
         command.current_dir(self.path()).args(args).env_clear();
         // Most tests are about one system; those about the choice of systems name it.
         if args.first() == Some(&"train") && !args.iter().any(|arg| NAMING.contains(arg)) {
-            command.args(["--system", "wide-tree"]);
+            command.env("PLETHORA_SYSTEM", "wide-tree");
         }
         // Threads of libtorch that wait actively would hold up those of other tests.
         command.env("OMP_WAIT_POLICY", "passive");

@@ -69,7 +69,7 @@ impl HeldBack {
         let reader = data.open()?;
         let num_features = reader.num_features();
         let documents = read(data, session)?;
-        let num_parts = PARTS.min(documents.len());
+        let num_parts = PARTS.min(documents.len()).max(1);
         let parts: Vec<usize> = (0..documents.len())
             .map(|place| place % num_parts)
             .collect();

@@ -2,12 +2,13 @@
 //! they did not learn from.
 //!
 //! `plan.rs` chooses members by what families propose and what training them will cost, `held_back.rs`
-//! which documents they are judged by, `rankings.rs` keeps what they rank for these, `consensus.rs` makes
+//! which documents they are judged by, `members.rs` trains them, `rankings.rs` keeps what they rank for these, `consensus.rs` makes
 //! one model of them, `job.rs` is the way from corpus to model folder.
 
 mod consensus;
 mod held_back;
 mod job;
+mod members;
 mod objective;
 mod plan;
 mod progress;

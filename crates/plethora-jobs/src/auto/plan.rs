@@ -97,13 +97,13 @@ impl Planning<'_> {
                 for assignment in parse_config(origin, proposed.settings)? {
                     settings.assign(&assignment)?;
                 }
-                self.assign(
+                assign(
                     &mut settings,
                     "seed",
                     AssignedValue::Typed(self.seed.into()),
                 )?;
                 if let Some(encoder) = self.encoder {
-                    self.assign(
+                    assign(
                         &mut settings,
                         "encoder",
                         AssignedValue::Text(encoder.into()),
@@ -139,18 +139,6 @@ impl Planning<'_> {
             memory_bytes,
             effort: self.effort,
             members,
-        })
-    }
-
-    /// Takes in an option of the system's own, where it has it.
-    fn assign(&self, settings: &mut Settings, key: &str, value: AssignedValue) -> Result<()> {
-        if settings.option(key).is_none() {
-            return Ok(());
-        }
-        settings.assign_option(&Assignment {
-            key: key.into(),
-            value,
-            origin: format!("--{key}"),
         })
     }
 
@@ -228,4 +216,16 @@ impl Plan {
         let names: Vec<&str> = self.chosen().map(|member| member.name).collect();
         format!("{:.1} min for {}", self.budget_s / 60.0, names.join("; "))
     }
+}
+
+/// Takes in an option of the system's own, where it has it.
+fn assign(settings: &mut Settings, key: &str, value: AssignedValue) -> Result<()> {
+    if settings.option(key).is_none() {
+        return Ok(());
+    }
+    settings.assign_option(&Assignment {
+        key: key.into(),
+        value,
+        origin: format!("--{key}"),
+    })
 }
