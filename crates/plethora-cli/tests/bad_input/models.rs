@@ -215,8 +215,8 @@ fn numbers_that_no_file_bears_out_are_refused_before_memory_is_taken_for_them() 
                 _ => bytes,
             },
         );
-        let message = "d/config.json: num_trees: must be at most 1000";
-        refuse(&desk, "predict d books.jsonl", BAD_DATA, message);
+        let message = format!("d/config.json: num_trees: must be from 1 to 1000, found {number}");
+        refuse(&desk, "predict d books.jsonl", BAD_DATA, &message);
     }
     desk.write("features.txt", &features());
     desk.succeed(&[
