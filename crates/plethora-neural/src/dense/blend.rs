@@ -99,3 +99,59 @@ impl Blend {
         ranking
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use plethora_core::neighbours::DocumentNames;
+    use plethora_core::{IndexRows, LabelId};
+
+    use super::*;
+
+    /// Two documents, with the labels 0 and 1, and 1 alone.
+    fn documents() -> KnownDocuments {
+        let mut names = DocumentNames::default();
+        names.push("first", None);
+        names.push("second", None);
+        let labels: IndexRows = [vec![0, 1], vec![1]].into_iter().collect();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("documents.safetensors");
+        KnownDocuments::write(&path, &names, &labels, 0..2).unwrap();
+        KnownDocuments::open(&path, 3).unwrap()
+    }
+
+    fn ranked(blend: Blend) -> Vec<(u32, f32)> {
+        let near = |document| Neighbour {
+            document,
+            similarity: 0.5,
+        };
+        let said = Said {
+            classifiers: vec![ScoredLabel {
+                label: LabelId(2),
+                score: 0.6,
+            }],
+            neighbours: [vec![near(0), near(1)], vec![near(1)]],
+        };
+        let ranking = blend.rank(&said, &documents(), 9);
+        ranking.iter().map(|one| (one.label.0, one.score)).collect()
+    }
+
+    fn voice(weight: f32) -> Voice {
+        Voice { power: 1.0, weight }
+    }
+
+    #[test]
+    fn classifiers_and_votes_add_up_by_their_weights() {
+        let found = ranked(Blend([voice(1.0), voice(2.0)]));
+        let expected = [(1, 0.75), (2, 0.15), (0, 0.125)];
+        assert_eq!(found.len(), expected.len());
+        for (found, expected) in found.iter().zip(expected) {
+            assert_eq!(found.0, expected.0);
+            assert!((found.1 - expected.1).abs() < 1e-6, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn votes_without_weight_bring_no_labels() {
+        assert_eq!(ranked(Blend([voice(0.0); 2])), [(2, 0.6)]);
+    }
+}
