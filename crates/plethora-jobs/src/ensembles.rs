@@ -4,9 +4,11 @@ use std::fs;
 use std::path::PathBuf;
 
 use plethora_core::artifact::ModelWriter;
+use plethora_core::corpus::Document;
 use plethora_core::{Error, Result};
 use plethora_system::{
-    Combination, Compute, EnsembleConfig, EnsembleParts, Ranker, Registry, Stacking, StackingFitter,
+    Combination, Compute, EnsembleConfig, EnsembleModel, EnsembleParts, FusionFitter, Ranker,
+    Registry, Stacking, StackingFitter,
 };
 use serde::Serialize;
 
@@ -50,6 +52,9 @@ pub struct EnsembleSummary {
     /// Fitted weights.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stacking: Option<Stacking>,
+    /// nDCG@5 of the mean and of the fitted forest, on documents that it had not seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fusion: Option<FusionGain>,
     /// True if the models stay where they are.
     pub is_linked: bool,
     /// The models.
@@ -59,6 +64,18 @@ pub struct EnsembleSummary {
     pub num_labels: u64,
     /// Bytes of the ensemble's files.
     pub model_bytes: u64,
+}
+
+/// What fusing has brought.
+#[derive(Debug, Serialize)]
+pub struct FusionGain {
+    /// Validation documents with labels.
+    #[serde(rename = "n_documents")]
+    pub num_documents: u64,
+    /// nDCG@5 of the plain mean.
+    pub ndcg_before: f64,
+    /// nDCG@5 of forests that had not seen the documents.
+    pub ndcg_after: f64,
 }
 
 /// One model of an ensemble.
@@ -87,8 +104,7 @@ impl EnsembleJob {
         let progress = session.progress();
         let mut parts = EnsembleParts::open(self.registry, &self.models, config, progress)?;
         if let Some(corpus) = &self.fit {
-            let (weights, stacking) = self.fit(&parts, corpus, session)?;
-            parts.set_stacking(weights, stacking);
+            self.fit(&mut parts, corpus, session)?;
         }
         if self.links {
             parts.link(&self.output)?;
@@ -103,24 +119,28 @@ impl EnsembleJob {
 
     fn config(&self) -> Result<EnsembleConfig> {
         let combination = match (self.combination, &self.fit) {
-            (Some(Combination::Stacked), None) => {
-                return Err(Error::usage(
-                    "--combination stacked: its weights are fitted to validation documents; name \
+            (Some(chosen), None) if chosen.is_fitted() => {
+                return Err(Error::usage(format!(
+                    "--combination {}: its weights are fitted to validation documents; name \
                      them with --fit DATA",
-                ));
+                    chosen.as_str()
+                )));
             }
-            (None | Some(Combination::Stacked), Some(_)) => Combination::Stacked,
+            (None, Some(_)) => Combination::Stacked,
+            (Some(chosen), Some(_)) if chosen.is_fitted() => chosen,
             (Some(_), Some(_)) => {
                 return Err(Error::usage(
-                    "--fit: only the weights of a stacked ensemble are fitted; leave it out, or \
-                     pass --combination stacked",
+                    "--fit: only the weights of a stacked or fused ensemble are fitted; leave it \
+                     out, or pass --combination stacked",
                 ));
             }
             (chosen, None) => chosen.unwrap_or_default(),
         };
-        if combination == Combination::Stacked && !self.weights.is_empty() {
-            let message = "--weights: those of a stacked ensemble are fitted, leave them out";
-            return Err(Error::usage(message));
+        if combination.is_fitted() && !self.weights.is_empty() {
+            return Err(Error::usage(format!(
+                "--weights: those of a {} ensemble are fitted, leave them out",
+                combination.as_str()
+            )));
         }
         let mut config = EnsembleConfig {
             combination,
@@ -133,36 +153,57 @@ impl EnsembleJob {
         Ok(config)
     }
 
-    /// Ranks the validation documents with all models and finds weights.
-    fn fit(
+    /// Ranks the validation documents with all models and fits what the combination needs.
+    fn fit(&self, parts: &mut EnsembleParts, corpus: &Corpus, session: &Session) -> Result<()> {
+        if parts.config().combination == Combination::Fused {
+            let mut fitter = FusionFitter::new(self.models.len());
+            self.rank(parts, corpus, session, |ensemble, documents| {
+                fitter.add_documents(ensemble, parts.labels(), documents)
+            })?;
+            let fitted = fitted(corpus, session, || fitter.fit())?;
+            parts.set_fusion(fitted.fusion);
+        } else {
+            let mut fitter = StackingFitter::new(self.models.len(), parts.labels());
+            self.rank(parts, corpus, session, |ensemble, documents| {
+                fitter.add(ensemble, parts.labels(), documents)
+            })?;
+            let (weights, stacking) = fitted(corpus, session, || fitter.fit())?;
+            parts.set_stacking(weights, stacking);
+        }
+        Ok(())
+    }
+
+    /// Hands documents with labels to `take`, with the models opened together.
+    fn rank(
         &self,
         parts: &EnsembleParts,
         corpus: &Corpus,
         session: &Session,
-    ) -> Result<(Vec<f64>, Stacking)> {
+        mut take: impl FnMut(&EnsembleModel, &[Document]) -> Result<()>,
+    ) -> Result<()> {
         let mut reader = corpus.open_for(parts.details())?;
         let ensemble = parts.open_members(self.compute)?;
-        let mut fitter = StackingFitter::new(self.models.len(), parts.labels());
+        let mut num_documents = 0;
         session.progress().start("ranking", None);
         let batch_size = ensemble.documents_per_batch();
         for_each_batch(&mut reader, batch_size, session, |documents| {
-            fitter.add(&ensemble, parts.labels(), documents)?;
+            let labelled = documents
+                .iter()
+                .filter(|document| !document.labels.is_empty());
+            num_documents += labelled.count();
+            take(&ensemble, documents)?;
             session.progress().advance(documents.len() as u64);
             Ok(())
         })
         .map_err(|error| in_file(error, &corpus.path))?;
-        session
-            .progress()
-            .finish(&format!("{} documents", fitter.num_documents()));
-        if fitter.num_documents() == 0 {
+        let summary = format!("{num_documents} documents");
+        session.progress().finish(&summary);
+        if num_documents == 0 {
             let format = reader.format();
             return Err(no_labels(&corpus.path, format, "to fit weights to"));
         }
-        session.progress().start("fitting weights", None);
-        let fitted = fitter.fit().map_err(|error| in_file(error, &corpus.path))?;
-        session.progress().finish("done");
         tell_warnings(&reader, session.progress());
-        Ok(fitted)
+        Ok(())
     }
 
     fn check_output(&self) -> Result<()> {
@@ -187,6 +228,11 @@ impl EnsembleJob {
             model: self.output.clone(),
             combination: config.combination.as_str(),
             stacking: config.stacking.clone(),
+            fusion: config.fusion.as_ref().map(|fusion| FusionGain {
+                num_documents: fusion.num_documents,
+                ndcg_before: fusion.ndcg_before,
+                ndcg_after: fusion.ndcg_after,
+            }),
             is_linked: !config.links.is_empty(),
             members: members
                 .map(|((model, details), &weight)| MemberSummary {
@@ -216,4 +262,12 @@ fn warn_of_text_fields(parts: &EnsembleParts) {
             );
         }
     }
+}
+
+/// What `fit` finds, with the corpus in what it refuses.
+fn fitted<T>(corpus: &Corpus, session: &Session, fit: impl FnOnce() -> Result<T>) -> Result<T> {
+    session.progress().start("fitting weights", None);
+    let fitted = fit().map_err(|error| in_file(error, &corpus.path))?;
+    session.progress().finish("done");
+    Ok(fitted)
 }

@@ -29,7 +29,7 @@ texts or all take features. A label that a model does not rank has the score 0 t
 calibrated (`plethora calibrate`) count with their probabilities: calibrate them first where their
 scores mean different things. docs/ensembles.md says which combination is for what.";
 
-const COMBINATIONS: [Choice<Combination>; 4] = [
+const COMBINATIONS: [Choice<Combination>; 5] = [
     ("mean", Combination::Mean, "Weighted mean of scores"),
     (
         "noisy-or",
@@ -45,6 +45,11 @@ const COMBINATIONS: [Choice<Combination>; 4] = [
         "stacked",
         Combination::Stacked,
         "Weighted sum, with weights for frequent, middling and rare labels from --fit",
+    ),
+    (
+        "fused",
+        Combination::Fused,
+        "A forest over scores, ranks and frequencies from --fit; its scores are probabilities",
     ),
 ];
 
@@ -152,6 +157,15 @@ fn render(summary: &EnsembleSummary) -> String {
     }
     if let Some(stacking) = &summary.stacking {
         render_stacking(stacking, &mut text);
+    }
+    if let Some(fusion) = &summary.fusion {
+        let _ = writeln!(
+            text,
+            "nDCG@5      {} by the mean, {} fused, each of the {} documents unseen",
+            percent(fusion.ndcg_before),
+            percent(fusion.ndcg_after),
+            grouped(fusion.num_documents)
+        );
     }
     text
 }

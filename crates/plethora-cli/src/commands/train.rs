@@ -17,7 +17,7 @@ use crate::device_args::DeviceArgs;
 use crate::figures::{bytes, duration};
 use crate::piece_cache_args::PieceCacheArgs;
 use crate::session::Session;
-use crate::settings::SettingsArgs;
+use crate::settings::{SettingsArgs, default_settings};
 use crate::training::{Corpus, TrainingJob, TrainingReport};
 use crate::validation_args::ValidationArgs;
 use crate::wording::worded;
@@ -128,7 +128,7 @@ impl TrainArgs {
     fn run_auto(&self, session: &Session) -> anyhow::Result<()> {
         let job = AutoJob {
             registry: registry(),
-            training: self.job_with(self.settings.default_settings()?)?,
+            training: self.job_with(default_settings()?)?,
             budget: self.auto.budget,
             objective: self.auto.objective,
             seed: self.settings.seed.unwrap_or(1),
@@ -137,11 +137,7 @@ impl TrainArgs {
         interrupt::install();
         if self.dry_run {
             let plan = job.plan(session)?;
-            return Ok(if self.json {
-                results::print_json(&plan)?;
-            } else {
-                results::print(&auto_table::plan(&plan))?;
-            });
+            return results::show(self.json, &plan, auto_table::plan);
         }
         let tell = |plan: &Plan| {
             // In JSON it is a part of the summary.
@@ -153,12 +149,7 @@ impl TrainArgs {
         let report = job
             .run(session, &tell)
             .map_err(|error| self.explain_resume(error, "the last complete member"))?;
-        if self.json {
-            results::print_json(&report)?;
-        } else {
-            results::print(&auto_table::report(&report))?;
-        }
-        Ok(())
+        results::show(self.json, &report, auto_table::report)
     }
 
     fn job(&self) -> anyhow::Result<TrainingJob> {

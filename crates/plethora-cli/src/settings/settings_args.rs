@@ -87,13 +87,6 @@ impl SettingsArgs {
         }
     }
 
-    /// The settings of the default system.
-    pub(crate) fn default_settings(&self) -> Result<Settings> {
-        registry()
-            .recipe(registry().default_system().name)
-            .map_err(plethora_core::Error::usage)
-    }
-
     /// The settings as these options alone give them, without file and environment.
     pub(crate) fn resolve_alone(&self) -> Result<Settings> {
         self.finish(Vec::new())
@@ -135,6 +128,13 @@ impl SettingsArgs {
         .into_iter()
         .flatten()
     }
+}
+
+/// The settings of the default system.
+pub(crate) fn default_settings() -> Result<Settings> {
+    registry()
+        .recipe(registry().default_system().name)
+        .map_err(plethora_core::Error::usage)
 }
 
 /// Trains with these numbers, where the system has a choice.

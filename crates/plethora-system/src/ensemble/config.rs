@@ -161,6 +161,11 @@ impl Combination {
         Self::Fused,
     ];
 
+    /// True where its weights are fitted to validation documents.
+    pub const fn is_fitted(self) -> bool {
+        matches!(self, Self::Stacked | Self::Fused)
+    }
+
     /// The word for it in settings and reports.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -1,10 +1,12 @@
 //! Fits the forest of a fused ensemble, and tells what each member is worth to it.
 
+use plethora_core::corpus::{Document, LabelSpace};
 use plethora_core::forest::{FeatureRows, Forest, ForestConfig};
 use plethora_core::{Error, LabelId, Result, ScoredLabel};
 
 use super::combiner::Vote;
 use super::fusion::{Fusion, FusionRows};
+use super::model::EnsembleModel;
 
 /// Places of a ranking that count.
 const TOP: usize = 5;
@@ -89,7 +91,32 @@ impl FusionFitter {
         self.add_votes(votes.collect(), truth, num_true, train_count);
     }
 
-    pub(super) fn add_votes(
+    /// Ranks documents with the members of an ensemble that has `labels`, and takes in those that have
+    /// labels.
+    pub fn add_documents(
+        &mut self,
+        ensemble: &EnsembleModel,
+        labels: &LabelSpace,
+        documents: &[Document],
+    ) -> Result<()> {
+        let votes = ensemble.votes(documents)?;
+        for (document, votes) in documents.iter().zip(votes) {
+            let mut keys: Vec<&str> = document.labels.iter().map(String::as_str).collect();
+            keys.sort_unstable();
+            keys.dedup();
+            if keys.is_empty() {
+                continue;
+            }
+            let truth: Vec<LabelId> = keys.iter().filter_map(|key| labels.id(key)).collect();
+            let train_counts = labels.train_counts();
+            self.add_votes(votes, &truth, keys.len(), |label| {
+                train_counts[label.index()]
+            });
+        }
+        Ok(())
+    }
+
+    fn add_votes(
         &mut self,
         mut votes: Vec<Vote>,
         truth: &[LabelId],
