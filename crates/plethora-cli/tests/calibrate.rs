@@ -293,7 +293,7 @@ fn what_cannot_be_calibrated_or_fitted_is_refused() {
         (
             "ensemble model other -o out --combination mean --fit books.jsonl",
             USAGE,
-            "--fit: only the weights of a stacked ensemble are fitted; leave it out, or pass \
+            "--fit: only the weights of a stacked or fused ensemble are fitted; leave it out, or pass \
              --combination stacked",
         ),
         (

@@ -16,7 +16,7 @@ const LABEL_FEATURES: u64 = 1000;
 
 /// How many times faster than one core of a processor a GPU trains networks: from runs on an H200 and
 /// estimates for processors, within a factor of two or so.
-pub const GPU_SPEEDUP: f64 = 300.0;
+pub const GPU_SPEEDUP: f64 = 1200.0;
 
 /// What decides the cost.
 #[derive(Debug, Clone, Copy, Serialize)]

@@ -17,7 +17,7 @@ use crate::device_args::DeviceArgs;
 use crate::figures::{bytes, duration};
 use crate::piece_cache_args::PieceCacheArgs;
 use crate::session::Session;
-use crate::settings::{SettingsArgs, default_settings};
+use crate::settings::{AutoChoice, SettingsArgs, default_settings};
 use crate::training::{Corpus, TrainingJob, TrainingReport};
 use crate::validation_args::ValidationArgs;
 use crate::wording::worded;
@@ -104,8 +104,8 @@ pub(crate) struct TrainArgs {
 impl TrainArgs {
     /// Trains, or shows what would be trained.
     pub(crate) fn run(&self, session: &Session) -> anyhow::Result<()> {
-        if self.settings.is_auto() {
-            return self.run_auto(session);
+        if let Some(choice) = self.settings.auto()? {
+            return self.run_auto(choice, session);
         }
         self.auto.refuse("a system is named")?;
         let job = self.job()?;
@@ -125,14 +125,14 @@ impl TrainArgs {
     }
 
     /// Trains the best model that the time allows, or shows what it would train.
-    fn run_auto(&self, session: &Session) -> anyhow::Result<()> {
+    fn run_auto(&self, choice: AutoChoice, session: &Session) -> anyhow::Result<()> {
         let job = AutoJob {
             registry: registry(),
             training: self.job_with(default_settings()?)?,
             budget: self.auto.budget,
             objective: self.auto.objective,
-            seed: self.settings.seed.unwrap_or(1),
-            encoder: self.settings.encoder.clone(),
+            seed: choice.seed,
+            encoder: choice.encoder,
         };
         interrupt::install();
         if self.dry_run {

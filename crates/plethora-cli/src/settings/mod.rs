@@ -4,4 +4,4 @@
 mod resolution_tests;
 mod settings_args;
 
-pub(crate) use settings_args::{SettingsArgs, default_settings, systems};
+pub(crate) use settings_args::{AutoChoice, SettingsArgs, default_settings, systems};

@@ -16,6 +16,15 @@ use crate::{environment, registry};
 /// Names the choice of systems by the data, which is made where nobody names one.
 const AUTO: &str = "auto";
 
+/// What members of a model are chosen by, beside data and machine.
+#[derive(Debug)]
+pub(crate) struct AutoChoice {
+    /// Seed of all random choices.
+    pub(crate) seed: u64,
+    /// Pretrained transformer to start from.
+    pub(crate) encoder: Option<String>,
+}
+
 /// The options that shape a model; the words here are those of `--help`.
 #[expect(clippy::doc_markdown, reason = "backticks would show in the help")]
 #[derive(Debug, Clone, Default, Args)]
@@ -69,22 +78,50 @@ impl SettingsArgs {
         Ok(settings)
     }
 
-    /// True where nobody names a system or changes one: members are then chosen by the data.
-    pub(crate) fn is_auto(&self) -> bool {
-        let named = match (&self.system, env::var(environment::variable(SYSTEM))) {
-            (Some(name), _) => Some(name.clone()),
-            (None, variable) => variable.ok().filter(|name| !name.is_empty()),
+    /// What members are chosen by, where nobody names a system or changes one.
+    pub(crate) fn auto(&self) -> Result<Option<AutoChoice>> {
+        let variables = from_environment()?;
+        let variable = |name: &str| {
+            variables.iter().find_map(|step| match step {
+                Step::Option(Assignment {
+                    key,
+                    value: AssignedValue::Text(value),
+                    ..
+                }) if key == name => Some(value.clone()),
+                _ => None,
+            })
         };
         let is_changed = self.preset.is_some()
             || self.config.is_some()
             || !self.set.is_empty()
             || self.beam.is_some()
             || self.vectors.is_some()
-            || env::var(environment::variable("set")).is_ok_and(|set| !set.is_empty());
-        match named {
+            || variables
+                .iter()
+                .any(|step| matches!(step, Step::Setting(_)))
+            || ["beam", "vectors"]
+                .into_iter()
+                .any(|name| variable(name).is_some());
+        let is_auto = match self.system.clone().or_else(|| variable(SYSTEM)) {
             Some(name) => name == AUTO,
             None => !is_changed,
+        };
+        if !is_auto {
+            return Ok(None);
         }
+        let seed = match (self.seed, variable("seed")) {
+            (Some(seed), _) => seed,
+            (None, Some(text)) => text.parse().map_err(|_| {
+                Error::usage(format!(
+                    "PLETHORA_SEED: expected a whole number, found `{text}`"
+                ))
+            })?,
+            (None, None) => 1,
+        };
+        Ok(Some(AutoChoice {
+            seed,
+            encoder: self.encoder.clone().or_else(|| variable("encoder")),
+        }))
     }
 
     /// The settings as these options alone give them, without file and environment.

@@ -17,6 +17,9 @@ const MAX_SHARE: f64 = 0.1;
 /// few hundred documents apart would tell members apart by chance.
 const MAX_CROSSED: u64 = 12_000;
 
+/// Fewer documents cannot tell members apart: none is held back.
+const MIN_DOCUMENTS: u64 = 10;
+
 /// Parts of a crossed corpus.
 const PARTS: usize = 5;
 
@@ -47,6 +50,9 @@ impl HeldBack {
             let documents: Vec<Document> = documents.into_iter().step_by(step).collect();
             return Ok(Self::apart(documents, data.clone(), 1.0));
         }
+        if num_documents < MIN_DOCUMENTS {
+            return Ok(Self::apart(Vec::new(), data.clone(), 1.0));
+        }
         if num_documents <= MAX_CROSSED {
             return Self::crossed(data, session);
         }
@@ -69,7 +75,7 @@ impl HeldBack {
         let reader = data.open()?;
         let num_features = reader.num_features();
         let documents = read(data, session)?;
-        let num_parts = PARTS.min(documents.len()).max(1);
+        let num_parts = PARTS.min(documents.len());
         let parts: Vec<usize> = (0..documents.len())
             .map(|place| place % num_parts)
             .collect();
@@ -82,7 +88,7 @@ impl HeldBack {
         });
         Ok(Self {
             train: train.collect(),
-            train_share: 1.0 - 1.0 / num_parts.max(1) as f64,
+            train_share: 1.0 - 1.0 / num_parts as f64,
             documents,
             parts,
         })
@@ -171,9 +177,9 @@ mod tests {
     }
 
     #[test]
-    fn one_document_can_be_held_back_from_nothing() {
-        let held_back = choose(&corpus(1), None, 1);
-        assert_eq!(held_back.train[0].open().unwrap().count(), 0);
-        assert_eq!(choose(&corpus(0), None, 0).documents.len(), 0);
+    fn of_a_few_documents_none_is_held_back() {
+        let held_back = choose(&corpus(9), None, 9);
+        assert_eq!(held_back.train[0].open().unwrap().count(), 9);
+        assert_eq!(held_back.documents.len(), 0);
     }
 }

@@ -10,7 +10,7 @@ use plethora_core::calibration::{
 };
 use plethora_core::{Result, grouped};
 use plethora_system::settings::Settings;
-use plethora_system::{Combination, EnsembleConfig, EnsembleParts, FUSION_RANKS, Registry};
+use plethora_system::{Combination, Device, EnsembleConfig, EnsembleParts, FUSION_RANKS, Registry};
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
@@ -154,7 +154,10 @@ impl AutoJob {
             check: &|settings| self.job(settings.clone(), PathBuf::new()).check(session),
         };
         Ok(Prepared {
-            plan: planning.plan()?,
+            plan: match held_back.documents.len() {
+                0 => planning.plan()?.of_one(self.registry.default_system().name),
+                _ => planning.plan()?,
+            },
             labels: Labels::new(profile.label_counts(), &held_back),
             held_back,
         })
@@ -177,8 +180,14 @@ impl AutoJob {
 
     /// A member's training.
     pub(super) fn job(&self, settings: Settings, output: PathBuf) -> TrainingJob {
+        let device = if settings.spec().uses_devices() {
+            self.training.device
+        } else {
+            Device::Cpu
+        };
         TrainingJob {
             valid: None,
+            device,
             settings,
             output,
             replaces: true,
@@ -197,7 +206,9 @@ impl AutoJob {
         let output = &self.training.output;
         let calibration = self.calibration(consensus, labels);
         let more = |writer: &ModelWriter| {
-            writer.write_json(METRICS_FILE, &consensus.evaluation)?;
+            if !labels.truth.is_empty() {
+                writer.write_json(METRICS_FILE, &consensus.evaluation)?;
+            }
             match &calibration {
                 Some(calibration) => writer.write_json(CALIBRATION_FILE, calibration),
                 None => Ok(()),

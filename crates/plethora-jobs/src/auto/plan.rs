@@ -211,6 +211,18 @@ impl Plan {
             .filter(|member| member.left_out.is_none())
     }
 
+    /// The plan without all members but the first of a system, where nothing can tell them apart.
+    pub(super) fn of_one(mut self, system: &str) -> Self {
+        let mut is_found = false;
+        for member in &mut self.members {
+            if member.left_out.is_none() && (is_found || member.settings.system() != system) {
+                member.left_out = Some("there are too few documents to tell members apart".into());
+            }
+            is_found |= member.left_out.is_none();
+        }
+        self
+    }
+
     /// What will be trained, in a line.
     pub fn summary(&self) -> String {
         let names: Vec<&str> = self.chosen().map(|member| member.name).collect();
