@@ -124,11 +124,6 @@ impl SettingsArgs {
         }))
     }
 
-    /// The settings as these options alone give them, without file and environment.
-    pub(crate) fn resolve_alone(&self) -> Result<Settings> {
-        self.finish(Vec::new())
-    }
-
     fn finish(&self, mut steps: Vec<Step>) -> Result<Settings> {
         for text in &self.set {
             steps.push(Step::Setting(Assignment::parse(text, "--set")?));
