@@ -7,7 +7,7 @@ mod any_program {
     use super::super::SettingsArgs;
 
     fn resolve(args: &SettingsArgs) -> Result<Settings, String> {
-        args.resolve_alone().map_err(|error| error.to_string())
+        args.finish(Vec::new()).map_err(|error| error.to_string())
     }
 
     fn values(settings: &Settings, keys: &[&str]) -> Vec<Value> {

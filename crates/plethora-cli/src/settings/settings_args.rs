@@ -124,7 +124,7 @@ impl SettingsArgs {
         }))
     }
 
-    fn finish(&self, mut steps: Vec<Step>) -> Result<Settings> {
+    pub(super) fn finish(&self, mut steps: Vec<Step>) -> Result<Settings> {
         for text in &self.set {
             steps.push(Step::Setting(Assignment::parse(text, "--set")?));
         }
