@@ -2,7 +2,7 @@
 
 use plethora_core::metrics::Evaluation;
 use plethora_core::{Result, ScoredLabel};
-use plethora_system::Fusion;
+use plethora_system::{Fusion, FusionFitter};
 
 use super::held_back::HeldBack;
 use super::rankings::{Labels, MemberRankings, fitter, measure};
@@ -33,27 +33,26 @@ impl Consensus {
         num_documents: u64,
     ) -> Result<Self> {
         let mut kept: Vec<usize> = (0..members.len()).collect();
-        let mut best = Candidate::of(&kept, members, held_back, labels)?;
+        let worth = |kept: &[usize]| worth(&chosen(kept, members, held_back, labels));
+        let mut best = worth(&kept);
         while kept.len() > 1 {
-            let mut found: Option<(Vec<usize>, Candidate)> = None;
+            let mut found: Option<(Vec<usize>, f64)> = None;
             for place in (0..kept.len()).rev() {
                 let mut others = kept.clone();
                 others.remove(place);
-                let without = Candidate::of(&others, members, held_back, labels)?;
-                if found
-                    .as_ref()
-                    .is_none_or(|(_, best)| without.ndcg > best.ndcg)
-                {
+                let without = worth(&others);
+                if found.as_ref().is_none_or(|(_, best)| without > *best) {
                     found = Some((others, without));
                 }
             }
             match found {
-                Some((others, without)) if without.ndcg + MIN_GAIN >= best.ndcg => {
+                Some((others, without)) if without + MIN_GAIN >= best => {
                     (kept, best) = (others, without);
                 }
                 _ => break,
             }
         }
+        let best = Candidate::of(&chosen(&kept, members, held_back, labels))?;
         let (evaluation, figures) = measure(&best.rankings, labels, num_documents)?;
         Ok(Self {
             kept,
@@ -65,35 +64,45 @@ impl Consensus {
     }
 }
 
-/// Some of the members, together.
+/// What some of the members say.
+fn chosen(
+    kept: &[usize],
+    members: &[MemberRankings],
+    held_back: &HeldBack,
+    labels: &Labels,
+) -> FusionFitter {
+    let rankings: Vec<&MemberRankings> = kept.iter().map(|&place| &members[place]).collect();
+    fitter(&rankings, held_back, labels)
+}
+
+/// nDCG@5 of members together, fused or by their mean, whichever is better.
+fn worth(members: &FusionFitter) -> f64 {
+    if members.num_members() > 1 && members.can_fit() {
+        members.quick_ndcg().max(members.mean_ndcg())
+    } else {
+        members.mean_ndcg()
+    }
+}
+
+/// Members together.
 struct Candidate {
     fusion: Option<Fusion>,
     rankings: Vec<Vec<ScoredLabel>>,
-    ndcg: f64,
 }
 
 impl Candidate {
-    fn of(
-        kept: &[usize],
-        members: &[MemberRankings],
-        held_back: &HeldBack,
-        labels: &Labels,
-    ) -> Result<Self> {
-        let rankings: Vec<&MemberRankings> = kept.iter().map(|&place| &members[place]).collect();
-        let fitter = fitter(&rankings, held_back, labels);
-        if kept.len() > 1 && fitter.can_fit() {
-            let fitted = fitter.fit()?;
+    fn of(members: &FusionFitter) -> Result<Self> {
+        if members.num_members() > 1 && members.can_fit() {
+            let fitted = members.fit()?;
             if fitted.fusion.ndcg_after > fitted.fusion.ndcg_before {
                 return Ok(Self {
-                    ndcg: fitted.fusion.ndcg_after,
                     rankings: fitted.rankings,
                     fusion: Some(fitted.fusion),
                 });
             }
         }
         Ok(Self {
-            ndcg: fitter.mean_ndcg(),
-            rankings: fitter.mean_rankings(),
+            rankings: members.mean_rankings(),
             fusion: None,
         })
     }

@@ -93,6 +93,7 @@ impl AutoJob {
             percent(consensus.figures.ndcg_at_5),
             grouped(held_back.documents.len() as u64)
         ));
+        let asked = session;
         let session = if is_interrupted { &finishing } else { session };
         let finals = self.train_on_all(&members, &consensus, &held_back, &work, end, session)?;
         self.save(&finals, &consensus, &labels, &finishing)?;
@@ -119,7 +120,7 @@ impl AutoJob {
             consensus: consensus.figures,
             combination: combination.into(),
             num_held_back: held_back.documents.len() as u64,
-            is_interrupted,
+            is_interrupted: is_interrupted || asked.progress().is_cancelled(),
             model_bytes: size_of_model(&self.training.output)?,
             seconds: started.elapsed().as_secs_f64(),
             plan,
