@@ -23,6 +23,9 @@ use crate::training::TrainingJob;
 /// Share of the time left that a member may take.
 const MEMBER_SHARE: f64 = 0.7;
 
+/// Share of the time left that a member may take, trained twice, which the plan had left out.
+const SPARE_SHARE: f64 = 0.5;
+
 /// Seconds that members took, by their names.
 const SECONDS_FILE: &str = "seconds.json";
 
@@ -54,13 +57,18 @@ impl AutoJob {
         end: Instant,
         session: &Session,
     ) -> Result<Vec<TrainedMember<'p>>> {
-        let chosen: Vec<&PlannedMember> = plan.chosen().collect();
+        // Those that seemed to take too long come last: by then it is known how good estimates are.
+        let slow = plan.members.iter().filter(|member| member.is_too_slow);
+        let chosen: Vec<&PlannedMember> = plan.chosen().chain(slow).collect();
         let mut earlier = earlier_seconds(work);
         let mut members: Vec<TrainedMember<'_>> = Vec::new();
         session
             .progress()
             .start("training", Some(chosen.len() as u64));
         for (place, planned) in chosen.iter().enumerate() {
+            if planned.is_too_slow && !has_time(planned, &members, held_back, end) {
+                continue;
+            }
             // The first one is trained whatever it takes: there must be a model.
             let deadline = if members.is_empty() {
                 Instant::now() + Duration::from_secs(3650 * 86_400)
@@ -218,6 +226,21 @@ impl AutoJob {
             .finish(&format!("{} members", finals.len()));
         Ok(finals)
     }
+}
+
+/// True if a member that the plan left out for its time has enough of it after all, by what others took.
+fn has_time(
+    planned: &PlannedMember,
+    members: &[TrainedMember<'_>],
+    held_back: &HeldBack,
+    end: Instant,
+) -> bool {
+    let estimated = members.iter().map(|member| member.planned.estimated_s);
+    let estimated = estimated.sum::<f64>() * held_back.effort();
+    let taken: f64 = members.iter().map(|member| member.seconds).sum();
+    let seconds = planned.estimated_s * (held_back.effort() + 1.0) * taken / estimated.max(1e-9);
+    let left = end.saturating_duration_since(Instant::now());
+    seconds < SPARE_SHARE * left.as_secs_f64()
 }
 
 /// What members took in an earlier run that was interrupted.

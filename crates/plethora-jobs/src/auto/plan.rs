@@ -40,6 +40,9 @@ pub struct PlannedMember {
     pub left_out: Option<String>,
     /// Whether it learns from names of labels, too.
     pub learns_names: bool,
+    /// Whether it is left out for the time that it should take alone: estimates may be wrong.
+    #[serde(skip)]
+    pub(super) is_too_slow: bool,
     /// Whether it is trained again when held-back documents return.
     #[serde(skip)]
     pub(super) returns: bool,
@@ -157,6 +160,7 @@ impl Planning<'_> {
             epoch_share: 1.0,
             left_out: None,
             learns_names: false,
+            is_too_slow: false,
             // Networks forget nothing by a few documents less, and cost the most.
             returns: !settings.spec().uses_devices(),
             settings,
@@ -194,6 +198,7 @@ impl Planning<'_> {
                 member.epoch_share = share;
                 left = 0.0;
             } else if !is_first {
+                member.is_too_slow = true;
                 member.left_out = Some(format!(
                     "training would take {seconds:.0} s, and {left:.0} s of the budget are left"
                 ));
@@ -215,7 +220,9 @@ impl Plan {
     pub(super) fn of_one(mut self, system: &str) -> Self {
         let mut is_found = false;
         for member in &mut self.members {
-            if member.left_out.is_none() && (is_found || member.settings.system() != system) {
+            let is_meant = !is_found && member.settings.system() == system;
+            if (member.left_out.is_none() || member.is_too_slow) && !is_meant {
+                member.is_too_slow = false;
                 member.left_out = Some("there are too few documents to tell members apart".into());
             }
             is_found |= member.left_out.is_none();
