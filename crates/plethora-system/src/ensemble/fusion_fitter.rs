@@ -30,6 +30,13 @@ const FOREST: ForestConfig = ForestConfig {
     ridge: 1.0,
 };
 
+/// A rougher one, to compare members by.
+const SMALL_FOREST: ForestConfig = ForestConfig {
+    num_trees: 40,
+    learning_rate: 0.25,
+    ..FOREST
+};
+
 /// Collects what members rank for held-back documents.
 #[derive(Debug)]
 pub struct FusionFitter {
@@ -158,10 +165,10 @@ impl FusionFitter {
                  {MIN_TRUE}"
             )));
         }
-        let probabilities = self.crossed(PARTS);
+        let probabilities = self.crossed(&FOREST);
         let means: Vec<f32> = self.rows.means().collect();
         let fusion = Fusion {
-            forest: self.forest(|_| true),
+            forest: self.forest(&FOREST, |_| true),
             propensity_documents: None,
             num_documents: self.num_documents(),
             ndcg_before: self.ndcg(&means),
@@ -173,19 +180,19 @@ impl FusionFitter {
         })
     }
 
-    /// nDCG@5 of two forests, each on the half of the documents that it has not seen: enough to compare
-    /// some members with others, in a third of the time.
+    /// nDCG@5 of smaller forests on documents that they have not seen: enough to compare some members
+    /// with others, in a third of the time.
     pub fn quick_ndcg(&self) -> f64 {
-        self.ndcg(&self.crossed(2))
+        self.ndcg(&self.crossed(&SMALL_FOREST))
     }
 
     /// What forests give the rows of each part of the documents that were fitted to the others.
-    fn crossed(&self, num_parts: usize) -> Vec<f32> {
+    fn crossed(&self, config: &ForestConfig) -> Vec<f32> {
         let mut probabilities = vec![0.0; self.labels.len()];
-        for part in 0..num_parts {
-            let forest = self.forest(|document| document % num_parts != part);
+        for part in 0..PARTS {
+            let forest = self.forest(config, |document| document % PARTS != part);
             for (document, rows) in self.document_rows().enumerate() {
-                if document % num_parts == part {
+                if document % PARTS == part {
                     let values = self.values(&rows);
                     let own = forest.probabilities(values, self.rows.num_features);
                     probabilities[rows].copy_from_slice(&own);
@@ -205,7 +212,7 @@ impl FusionFitter {
         self.ndcg(&self.rows.means().collect::<Vec<_>>())
     }
 
-    fn forest(&self, is_meant: impl Fn(usize) -> bool) -> Forest {
+    fn forest(&self, config: &ForestConfig, is_meant: impl Fn(usize) -> bool) -> Forest {
         let (mut values, mut truth) = (Vec::new(), Vec::new());
         for (document, rows) in self.document_rows().enumerate() {
             if is_meant(document) {
@@ -214,7 +221,7 @@ impl FusionFitter {
             }
         }
         let rows = FeatureRows::new(&values, self.rows.num_features);
-        Forest::fit(&rows, &truth, &FOREST)
+        Forest::fit(&rows, &truth, config)
     }
 
     /// The rows of each document.
