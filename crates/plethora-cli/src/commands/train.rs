@@ -126,9 +126,14 @@ impl TrainArgs {
 
     /// Trains the best model that the time allows, or shows what it would train.
     fn run_auto(&self, choice: AutoChoice, session: &Session) -> anyhow::Result<()> {
+        let training = self.job_with(default_settings()?)?;
+        let training = TrainingJob {
+            data: training.data.kept()?,
+            ..training
+        };
         let job = AutoJob {
             registry: registry(),
-            training: self.job_with(default_settings()?)?,
+            training,
             budget: self.auto.budget,
             objective: self.auto.objective,
             seed: choice.seed,

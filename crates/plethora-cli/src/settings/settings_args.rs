@@ -30,7 +30,7 @@ pub(crate) struct AutoChoice {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Settings")]
 pub(crate) struct SettingsArgs {
-    #[arg(long, value_name = "NAME", help = format!("System to train: {}", systems()))]
+    #[arg(long, value_name = "NAME", help = format!("System to train: {}. Without it, `train` chooses several by the data", systems()))]
     pub(crate) system: Option<String>,
 
     #[arg(long, value_name = "NAME", help = preset_help())]

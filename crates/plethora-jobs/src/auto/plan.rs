@@ -127,6 +127,13 @@ impl Planning<'_> {
             if limit.is_some_and(|limit| member.memory_bytes > limit) {
                 member.left_out = Some("it would not fit into the memory at hand".into());
             }
+            if member.left_out.is_none()
+                && self.encoder.is_some()
+                && member.settings.option("encoder").is_some()
+            {
+                // Who names an encoder wants it.
+                (self.check)(&member.settings)?;
+            }
             if member.left_out.is_none() {
                 member.left_out = (self.check)(&member.settings)
                     .err()

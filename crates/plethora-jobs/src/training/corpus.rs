@@ -38,6 +38,20 @@ impl Corpus {
         }
     }
 
+    /// The same documents in memory, where they come from standard input, which is read once.
+    pub fn kept(&self) -> Result<Self> {
+        if self.path.as_os_str() != "-" {
+            return Ok(self.clone());
+        }
+        let mut reader = self.open()?;
+        let documents = reader.by_ref().collect::<Result<Vec<_>>>()?;
+        let documents = DocumentList::new(documents, reader.num_features());
+        Ok(Self {
+            documents: Some(documents),
+            ..self.clone()
+        })
+    }
+
     /// Opens the corpus.
     pub fn open(&self) -> Result<CorpusReader> {
         match &self.documents {
