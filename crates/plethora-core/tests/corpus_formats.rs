@@ -285,14 +285,16 @@ fn broken_jsonl_names_the_line_and_the_reason() {
 fn broken_utf8_names_line_and_byte() {
     assert_eq!(
         error_of(
-            b"{\"text\": \"a\"}\n{\"text\": \"na\xefve\"}\n",
+            b"{\"text\": \"f\xc3\xbcr\"}\n{\"text\": \"na\xefve\"}\n",
             &defaults()
         ),
-        "corpus:2: byte 13 of the line is not valid UTF-8; convert the file to UTF-8"
+        "corpus:2: byte 13 of the line is not valid UTF-8; if the file has another encoding, name \
+         it with encoding"
     );
     assert_eq!(
-        error_of(b"text,labels\nna\xefve,a\n", &defaults()),
-        "corpus:2: byte 3 of column 1 is not valid UTF-8; convert the file to UTF-8"
+        error_of(b"text,labels\nf\xc3\xbcr,b\nna\xefve,a\n", &defaults()),
+        "corpus:3: byte 3 of column 1 is not valid UTF-8; if the file has another encoding, name \
+         it with encoding"
     );
 }
 
@@ -304,8 +306,29 @@ fn named_fields_that_are_missing_are_told() {
         ..defaults()
     };
     let mut reader = CorpusReader::open(&files.path("corpus"), &options).unwrap();
-    assert_eq!(reader.by_ref().count(), 1);
-    assert_eq!(reader.warnings(), ["no row has the text field `abstrct`"]);
+    let message = reader.by_ref().nth(1).unwrap().unwrap_err().to_string();
+    assert!(
+        message.ends_with(
+            "corpus: no row has the text field `abstrct`; the first row has labels, title. Check \
+             text_field"
+        ),
+        "{message}"
+    );
+    // Where a text is to be ranked, or the fields are a model's, the others may do.
+    for options in [
+        ReadOptions {
+            texts_only: true,
+            ..options.clone()
+        },
+        ReadOptions {
+            usual_text_fields: options.text_fields.clone(),
+            ..defaults()
+        },
+    ] {
+        let mut reader = CorpusReader::open(&files.path("corpus"), &options).unwrap();
+        assert_eq!(reader.by_ref().count(), 1);
+        assert_eq!(reader.warnings(), ["no row has the text field `abstrct`"]);
+    }
     let options = ReadOptions {
         id_field: Some("key".into()),
         ..defaults()
@@ -321,7 +344,8 @@ fn duplicate_ids_are_refused_unless_allowed() {
     let content = "{\"id\": \"a\", \"text\": \"1\"}\n{\"id\": \"b\", \"text\": \"2\"}\n{\"id\": \"a\", \"text\": \"3\"}\n";
     assert_eq!(
         error_of(content.as_bytes(), &defaults()),
-        "corpus:3: the id `a` is that of line 1 already; allow_duplicate_ids accepts that"
+        "corpus:3: the id `a` is that of line 1 already; allow_duplicate_ids accepts that, and \
+         group_rows makes one document of neighbouring rows"
     );
     let options = ReadOptions {
         allow_duplicate_ids: true,
@@ -386,7 +410,7 @@ fn what_separates_labels_is_asked_for() {
     assert_eq!(reader.by_ref().count(), 1);
     assert_eq!(
         reader.warnings(),
-        ["labels are split at `;`; label_separator chooses another"]
+        ["labels are split at `;`; label_separator chooses another separator"]
     );
 }
 
@@ -407,7 +431,8 @@ fn rows_of_other_widths_than_the_header_are_named() {
     );
     assert_eq!(
         error_of(b"text\tlabels\na\tb\tc\n", &defaults()),
-        "corpus:2: 3 columns, but the header has 2"
+        "corpus:2: 3 columns, but the header has 2; delimiter=tab reads cells in quotes, which may \
+         hold line ends"
     );
     assert_eq!(
         error_of(b"text,labels\n", &defaults()),
@@ -712,7 +737,7 @@ fn unreadable_files_are_told_apart() {
         .unwrap_err()
         .to_string();
     assert!(
-        message.ends_with(": a directory; expected a file"),
+        message.contains(": a folder without files of a corpus"),
         "{message}"
     );
     let missing = folder.path().join("missing.jsonl");

@@ -31,6 +31,7 @@ mod publish;
 mod read;
 mod regular;
 mod temporary;
+mod trained_on;
 mod work_folder;
 mod write;
 
@@ -40,7 +41,9 @@ pub const CONFIG_FILE: &str = "config.json";
 /// Name of the evaluation in a model folder.
 pub const METRICS_FILE: &str = "metrics.json";
 
-pub use arrays::{ArrayFileWriter, ArrayId, Dtype, Element, MappedArray, MappedArrays};
+pub use arrays::{
+    ArrayFileWriter, ArrayId, Dtype, Element, MappedArray, MappedArrays, map_large_files,
+};
 pub use copy::ModelCopy;
 pub use details::ModelDetails;
 pub use labels::{LABELS_FILE, load_label_space, save_label_space};
@@ -49,5 +52,6 @@ pub use model_card::{CardMetrics, MODEL_CARD_FILE, ModelCard};
 pub use output_folder::OutputFolder;
 pub use read::{Check, ModelReader, manifest_bytes};
 pub use regular::{open_regular, read_regular};
+pub use trained_on::{Overlap, TRAINED_ON_FILE, TrainedOn};
 pub use work_folder::WorkFolder;
 pub use write::ModelWriter;

@@ -73,6 +73,25 @@ impl WorkFolder {
         fs::write(path.join(STATE_FILE), text).map_err(Error::write(path))
     }
 
+    /// Makes sure that a run for the model at `target` throws nothing away that an interrupted one
+    /// has finished.
+    ///
+    /// # Errors
+    /// [`Error::Unfinished`] if there is something.
+    pub fn check_unused(target: &Path) -> Result<()> {
+        let path = Self::path_for(target);
+        let has_parts = || parts(&path).is_ok_and(|parts| !parts.is_empty());
+        // A run that still lasts is no interrupted one; opening says so.
+        let is_over = || match File::open(path.join(LOCK_FILE)) {
+            Ok(file) => file.try_lock().is_ok(),
+            Err(_) => true,
+        };
+        if State::read(&path).is_some() && has_parts() && is_over() {
+            return Err(Error::Unfinished { path });
+        }
+        Ok(())
+    }
+
     /// The work folder that belongs to the model at `target`.
     pub fn path_for(target: &Path) -> PathBuf {
         let mut name = target
@@ -193,7 +212,10 @@ mod tests {
         fs::write(folder.path("tree-0"), "x").unwrap();
         let busy = WorkFolder::open(&target, "a", true).unwrap_err();
         assert!(busy.to_string().contains("another training run"));
+        WorkFolder::check_unused(&target).unwrap();
         drop(folder);
+        let unfinished = WorkFolder::check_unused(&target).unwrap_err();
+        assert!(matches!(unfinished, Error::Unfinished { .. }));
         assert!(
             WorkFolder::open(&target, "a", true)
                 .unwrap()
@@ -203,6 +225,7 @@ mod tests {
         assert!(other.to_string().contains("other data or settings"));
         let anew = WorkFolder::open(&target, "a", false).unwrap();
         assert!(!anew.contains("tree-0"));
+        WorkFolder::check_unused(&target).unwrap();
         anew.remove().unwrap();
         assert!(!WorkFolder::path_for(&target).exists());
     }

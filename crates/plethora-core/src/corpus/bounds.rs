@@ -3,10 +3,6 @@
 
 use std::fmt;
 use std::io::{self, BufRead, Read};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use super::source::ByteReader;
 
 /// Longest row of a corpus: a library of books in one document, and far from all memory.
 pub(crate) const MAX_ROW_BYTES: u64 = 256 << 20;
@@ -43,44 +39,4 @@ pub(crate) fn row_is_too_long() -> String {
 pub(crate) fn read_row(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     let num_bytes = reader.take(MAX_ROW_BYTES + 1).read_until(b'\n', line)?;
     Ok(num_bytes as u64 <= MAX_ROW_BYTES)
-}
-
-/// Bytes for a parser that finds the rows itself.
-pub(super) struct RowBytes {
-    reader: ByteReader,
-    row: RowLength,
-}
-
-/// Bytes that were read since a row began.
-#[derive(Debug, Clone, Default)]
-pub(super) struct RowLength(Arc<AtomicU64>);
-
-impl RowLength {
-    /// A row begins.
-    pub(super) fn start(&self) {
-        self.0.store(0, Ordering::Relaxed);
-    }
-}
-
-impl RowBytes {
-    /// The bytes, and where to tell that a row begins.
-    pub(super) fn new(reader: ByteReader) -> (Self, RowLength) {
-        let row = RowLength::default();
-        let bytes = Self {
-            reader,
-            row: row.clone(),
-        };
-        (bytes, row)
-    }
-}
-
-impl Read for RowBytes {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let num_bytes = self.reader.read(buffer)?;
-        let before = self.row.0.fetch_add(num_bytes as u64, Ordering::Relaxed);
-        if before > MAX_ROW_BYTES {
-            return Err(Refused::error(row_is_too_long()));
-        }
-        Ok(num_bytes)
-    }
 }

@@ -32,6 +32,20 @@ impl Label {
             ..Self::default()
         }
     }
+
+    /// True where people can read what it is called: it has a name of its own, or its key is made of words.
+    pub fn is_named(&self) -> bool {
+        self.name != self.key && !self.name.trim().is_empty() || is_readable(&self.key)
+    }
+}
+
+/// True for keys that are words, and neither addresses (`gnd:4`, `https://...`) nor numbers.
+pub fn is_readable(key: &str) -> bool {
+    let mut after_colons = key.split(':').skip(1);
+    let is_address = after_colons.any(|after| !after.starts_with(' '));
+    let num_letters = key.chars().filter(|c| c.is_alphabetic()).count();
+    let num_digits = key.chars().filter(char::is_ascii_digit).count();
+    !is_address && num_letters >= 3 && num_letters > 2 * num_digits
 }
 
 /// The labels of the training documents, in the order of their [`LabelId`]s, which is the order of

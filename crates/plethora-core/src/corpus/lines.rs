@@ -3,6 +3,7 @@
 use std::io::BufRead;
 
 use super::bounds::{read_row, row_is_too_long};
+use super::csv_records::no_utf8;
 use super::format::Row;
 use super::source::{Origin, Source};
 use crate::{Error, Message, Result};
@@ -43,12 +44,8 @@ impl Lines {
             Ok(line) => Ok(Some(line)),
             Err(error) => {
                 let column = error.valid_up_to() + 1;
-                Err(self.origin.error(
-                    self.number,
-                    format!(
-                        "byte {column} of the line is not valid UTF-8; convert the file to UTF-8"
-                    ),
-                ))
+                let message = no_utf8(&format!("byte {column} of the line"));
+                Err(self.origin.error(self.number, message))
             }
         }
     }
@@ -140,7 +137,7 @@ mod tests {
 
     #[test]
     fn broken_utf8_names_line_and_byte() {
-        let mut lines = lines(b"fine\nna\xefve\n");
+        let mut lines = lines(b"f\xc3\xbcr\nna\xefve\n");
         lines.next_line().unwrap();
         let message = lines.next_line().unwrap_err().to_string();
         assert!(

@@ -1,6 +1,6 @@
 //! Several complete files that get their names together. One after the other is renamed; a run that is
 //! killed between two leaves notes of what is to come, and whoever writes or reads one of the files next
-//! finishes it.
+//! finishes it. The last note decides: where one is missing, nothing was renamed yet, and the old files stay.
 
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
@@ -138,8 +138,14 @@ pub(super) fn finish_interrupted(path: &Path) -> Result<()> {
         return Ok(());
     }
     let folder = folder_of(path)?;
-    // A note that is itself incomplete was left before anything was renamed.
-    let renamings: Vec<Renaming> = serde_json::from_reader(&file).unwrap_or_default();
+    let renamings = read_note(&note).unwrap_or_default();
+    // Otherwise somebody who reads two of the files might have the old one of the first, which has no note yet, and the new
+    // one of the second.
+    let is_decided = |to: &Path| read_note(&note_of(&folder.join(to))).is_some();
+    if renamings.is_empty() || !renamings.iter().all(|renaming| is_decided(&renaming.to)) {
+        let _ = fs::remove_file(&note);
+        return Ok(());
+    }
     for Renaming { from, to } in &renamings {
         match fs::rename(folder.join(from), folder.join(to)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -158,6 +164,11 @@ pub(super) fn finish_interrupted(path: &Path) -> Result<()> {
     }
     let _ = fs::remove_file(&note);
     Ok(())
+}
+
+/// What a note says, where it is there and complete.
+fn read_note(note: &Path) -> Option<Vec<Renaming>> {
+    serde_json::from_reader(File::open(note).ok()?).ok()
 }
 
 fn note_of(path: &Path) -> PathBuf {
@@ -254,6 +265,31 @@ mod tests {
             for name in ["one", "two"] {
                 assert_eq!(fs::read_to_string(moved.join(name)).unwrap(), "new\n");
             }
+        }
+    }
+
+    #[test]
+    fn while_a_note_is_missing_the_old_files_stay() {
+        let desk = tempfile::tempdir().unwrap();
+        let paths = ["one", "two"].map(|name| desk.path().join(name));
+        for path in &paths {
+            fs::write(path, "old").unwrap();
+        }
+        let files: Vec<_> = paths.iter().map(|path| complete(path, "new")).collect();
+        let named: Vec<&CompleteFile> = files.iter().collect();
+        let first = Note::leave(&paths[0], &named).unwrap();
+        let bytes = fs::read(&first.path).unwrap();
+        drop(first);
+        for second in [None, Some("[{\"from\"")] {
+            fs::write(note_of(&paths[0]), &bytes).unwrap();
+            if let Some(half) = second {
+                fs::write(note_of(&paths[1]), half).unwrap();
+            }
+            for path in paths.iter().rev() {
+                finish_interrupted(path).unwrap();
+                assert_eq!(fs::read_to_string(path).unwrap(), "old");
+            }
+            assert!(!note_of(&paths[0]).exists());
         }
     }
 

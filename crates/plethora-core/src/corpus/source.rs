@@ -2,17 +2,23 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Cursor, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::bounds::Refused;
+use super::compression::{Compression, buffered};
+use super::encoding::{self, Encoding, Judgement};
+use super::foreign_file::foreign_kind;
 use super::publication::finish_interrupted;
-use crate::{Error, Message, Result};
+use super::transcoder::Transcoder;
+use crate::{Argument, Error, Message, Result};
 
 /// The path that stands for standard input, and for standard output when writing.
 pub(super) const STANDARD_STREAM: &str = "-";
 
+/// What messages call standard input.
+pub(super) const STANDARD_INPUT: &str = "<stdin>";
+
 /// Large enough that system calls do not show in a profile.
-const BUFFER_BYTES: usize = 256 * 1024;
+pub(super) const BUFFER_BYTES: usize = 256 * 1024;
 
 /// Lines to sample before guessing a format; more come along when the first block has them.
 const SAMPLE_LINES: usize = 16;
@@ -23,10 +29,10 @@ const SAMPLE_BYTES: usize = 64 * 1024;
 /// A single line longer than this is judged by its beginning.
 const SAMPLE_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// The longest prefix that tells kinds of files apart.
-const MAGIC_BYTES: usize = 6;
+/// The longest prefix that tells kinds of files apart: a zip file with the name of its first part.
+const MAGIC_BYTES: usize = 96;
 
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+pub(crate) use super::origin::Origin;
 
 /// Bytes to read, from anywhere.
 pub(crate) type ByteReader = Box<dyn BufRead + Send>;
@@ -36,70 +42,112 @@ pub(crate) struct Source {
     origin: Origin,
     sample: Vec<u8>,
     rest: ByteReader,
-}
-
-/// Where bytes come from, to name it in errors.
-#[derive(Debug, Clone)]
-pub(crate) struct Origin {
-    path: PathBuf,
-    is_compressed: bool,
+    encoding: Encoding,
+    /// True if the encoding is one that the content makes likely, and no more than that.
+    is_likely: bool,
 }
 
 impl Source {
-    /// Opens a text file, or standard input for `-`, and reads enough of it to guess its format.
+    /// Opens a text file, or standard input for `-`, and reads enough of it to guess its format. An
+    /// encoding that is not clear is told to the log.
     pub(super) fn open(path: &Path) -> Result<Self> {
-        Self::open_binary(path)?.refuse_binary()
+        let source = Self::open_as(path, None)?.refuse_empty()?;
+        if let Some(notice) = source.notice() {
+            tracing::warn!("{}: {notice}", source.origin.path.display());
+        }
+        Ok(source)
+    }
+
+    /// Opens like [`open`](Self::open) a text file in a named encoding, or in the one that its content tells. It
+    /// may be empty.
+    pub(super) fn open_as(path: &Path, encoding: Option<Encoding>) -> Result<Self> {
+        Self::from_raw(open_raw(path)?, path)?.decoded(encoding)
     }
 
     /// Opens like [`open`](Self::open) a file that need not be text.
     pub(crate) fn open_binary(path: &Path) -> Result<Self> {
-        let raw = open_raw(path)?;
-        let shown = if is_standard_stream(path) {
-            Path::new("<stdin>")
-        } else {
-            path
-        };
-        Self::from_reader(raw, shown)
+        let mut source = Self::from_raw(open_raw(path)?, path)?.refuse_empty()?;
+        if source.sample.starts_with(encoding::UTF_8_MARK) {
+            source.sample.drain(..encoding::UTF_8_MARK.len());
+        }
+        source.refuse_empty()
     }
 
-    fn from_reader(mut raw: ByteReader, path: &Path) -> Result<Self> {
+    /// Text that a program has already.
+    pub(super) fn in_memory(name: &Path, text: &[u8]) -> Self {
+        Self {
+            origin: Origin::in_memory(name),
+            sample: text.to_vec(),
+            rest: Box::new(io::empty()),
+            encoding: Encoding::UTF_8,
+            is_likely: false,
+        }
+    }
+
+    fn from_raw(mut raw: ByteReader, path: &Path) -> Result<Self> {
+        let shown = shown_path(path);
         let mut magic = Vec::with_capacity(MAGIC_BYTES);
         (&mut raw)
             .take(MAGIC_BYTES as u64)
             .read_to_end(&mut magic)
-            .map_err(Error::read(path))?;
-        let refusal = foreign_kind(&magic);
+            .map_err(Error::read(shown))?;
         let compression = Compression::of(&magic);
         let origin = Origin {
-            path: path.to_owned(),
+            path: shown.to_owned(),
             is_compressed: compression.is_some(),
         };
-        if let Some(kind) = refusal {
-            return Err(origin.error(
-                None,
-                format!("{kind}; expected text, plain or as gz, xz, zst"),
-            ));
+        if let Some(kind) = foreign_kind(&magic) {
+            return Err(origin.error(None, kind));
         }
         let whole = Box::new(Cursor::new(magic).chain(raw));
         let mut rest = match compression {
             None => whole,
-            Some(compression) => compression.decode(whole).map_err(Error::read(path))?,
+            Some(compression) => compression.decode(whole).map_err(Error::read(shown))?,
         };
-        let mut sample = take_sample(&mut rest).map_err(|error| origin.read_error(error, None))?;
-        if sample.starts_with(BYTE_ORDER_MARK) {
-            sample.drain(..BYTE_ORDER_MARK.len());
-        }
-        if sample.is_empty() {
-            return Err(origin.error(None, "the file is empty"));
-        }
+        // What comes through a pipe is not waited for longer than needed.
+        let min_bytes = if is_standard_stream(path) {
+            0
+        } else {
+            SAMPLE_BYTES
+        };
+        let sample =
+            take_sample(&mut rest, min_bytes).map_err(|error| origin.read_error(error, None))?;
         Ok(Self {
             origin,
             sample,
             rest,
+            encoding: Encoding::UTF_8,
+            is_likely: false,
         })
     }
 
-    fn refuse_binary(self) -> Result<Self> {
+    /// The same text as UTF-8 without a mark in front.
+    fn decoded(mut self, named: Option<Encoding>) -> Result<Self> {
+        let judged = &self.sample[..self.sample.len().min(SAMPLE_BYTES)];
+        let (encoding, is_likely, num_mark_bytes) = match (named, encoding::judge(judged)) {
+            (Some(encoding), Judgement::Clear(judged, num_bytes)) if judged == encoding => {
+                (encoding, false, num_bytes)
+            }
+            (Some(encoding), _) => (encoding, false, 0),
+            (None, Judgement::Clear(encoding, num_bytes)) => (encoding, false, num_bytes),
+            (None, Judgement::Likely(encoding)) => (encoding, true, 0),
+            (None, Judgement::Binary) => {
+                return Err(self.origin.error(
+                    None,
+                    "a binary file; expected text, plain or as gz, xz, zst",
+                ));
+            }
+        };
+        self.encoding = encoding;
+        self.is_likely = is_likely;
+        self.sample.drain(..num_mark_bytes);
+        if encoding != Encoding::UTF_8 {
+            let bytes = Box::new(Cursor::new(self.sample).chain(self.rest));
+            let transcoder = Transcoder::new(bytes, encoding, is_likely);
+            self.rest = buffered(transcoder);
+            self.sample = take_sample(&mut self.rest, 0)
+                .map_err(|error| self.origin.read_error(error, None))?;
+        }
         if self.sample.contains(&0) {
             return Err(self.origin.error(
                 None,
@@ -107,6 +155,29 @@ impl Source {
             ));
         }
         Ok(self)
+    }
+
+    /// An error where there is nothing to read.
+    pub(super) fn refuse_empty(self) -> Result<Self> {
+        if self.sample.is_empty() {
+            return Err(self.origin.error(None, "the file is empty"));
+        }
+        Ok(self)
+    }
+
+    /// What to say of an encoding that is likely and no more.
+    pub(super) fn notice(&self) -> Option<Message> {
+        let name = self.encoding;
+        self.is_likely.then(|| {
+            Message::new(format!("not in UTF-8, so read as {name}; "))
+                .hint(Argument::ENCODING)
+                .text(" names another encoding")
+        })
+    }
+
+    /// The encoding, as named or as told.
+    pub(super) fn encoding(&self) -> Encoding {
+        self.encoding
     }
 
     /// The first bytes of the content, at least one whole line where lines are not enormous.
@@ -128,87 +199,18 @@ impl Source {
     }
 }
 
-impl Origin {
-    /// Something that is not a file.
-    pub(super) fn in_memory(name: &Path) -> Self {
-        Self {
-            path: name.to_owned(),
-            is_compressed: false,
-        }
-    }
-
-    /// The file's path, or `<stdin>`.
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// An [`Error::Input`] in this file.
-    pub(crate) fn error(&self, line: impl Into<Option<u64>>, message: impl Into<Message>) -> Error {
-        Error::input(&self.path, line, message)
-    }
-
-    /// What a failed read means: damaged compressed data, or a failing system.
-    pub(crate) fn read_error(&self, source: io::Error, line: impl Into<Option<u64>>) -> Error {
-        if let Some(refused) = source
-            .get_ref()
-            .and_then(|inner| inner.downcast_ref::<Refused>())
-        {
-            return self.error(line, refused.to_string());
-        }
-        // Decoders make their own errors; the system's come with a number.
-        if !self.is_compressed || source.raw_os_error().is_some() {
-            return Error::Read {
-                path: self.path.clone(),
-                source,
-            };
-        }
-        if source.kind() == io::ErrorKind::UnexpectedEof {
-            self.error(line, "the file ends in the middle of compressed data")
-        } else {
-            self.error(line, format!("the compressed data is damaged ({source})"))
-        }
+/// What messages call a path.
+pub(super) fn shown_path(path: &Path) -> &Path {
+    if is_standard_stream(path) {
+        Path::new(STANDARD_INPUT)
+    } else {
+        path
     }
 }
 
 /// True for `-`.
 pub(super) fn is_standard_stream(path: &Path) -> bool {
     path.as_os_str() == STANDARD_STREAM
-}
-
-/// How a file is compressed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Compression {
-    Gzip,
-    Xz,
-    Zstd,
-}
-
-impl Compression {
-    fn of(magic: &[u8]) -> Option<Self> {
-        match magic {
-            [0x1f, 0x8b, ..] => Some(Self::Gzip),
-            [0xfd, b'7', b'z', b'X', b'Z', 0] => Some(Self::Xz),
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Self::Zstd),
-            _ => None,
-        }
-    }
-
-    fn decode(self, raw: impl BufRead + Send + 'static) -> io::Result<ByteReader> {
-        Ok(match self {
-            Self::Gzip => buffered(flate2::bufread::MultiGzDecoder::new(raw)),
-            Self::Xz => buffered(liblzma::bufread::XzDecoder::new_multi_decoder(raw)),
-            Self::Zstd => {
-                let mut decoder = zstd::Decoder::with_buffer(raw)?;
-                // What `zstd --long=31` writes needs more than the default window.
-                decoder.window_log_max(31)?;
-                buffered(decoder)
-            }
-        })
-    }
-}
-
-fn buffered(decoder: impl Read + Send + 'static) -> ByteReader {
-    Box::new(BufReader::with_capacity(BUFFER_BYTES, decoder))
 }
 
 fn open_raw(path: &Path) -> Result<ByteReader> {
@@ -227,20 +229,8 @@ fn open_raw(path: &Path) -> Result<ByteReader> {
     Ok(Box::new(BufReader::with_capacity(BUFFER_BYTES, file)))
 }
 
-/// Kinds of files that users try, and that are no text.
-fn foreign_kind(magic: &[u8]) -> Option<&'static str> {
-    match magic {
-        [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some("a bzip2 file"),
-        [b'P', b'K', 3, 4, ..] => Some("a zip or npz file"),
-        [0xba, 0x16, 0x4f, 0x2f, ..] => Some("a fastText .bin model"),
-        [0x93, b'N', b'U', b'M', b'P', b'Y'] => Some("a NumPy file"),
-        [b'P', b'A', b'R', b'1', ..] => Some("a Parquet file"),
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("text in UTF-16, not in UTF-8"),
-        _ => None,
-    }
-}
-
-fn take_sample(reader: &mut ByteReader) -> io::Result<Vec<u8>> {
+/// Takes some lines, and so many bytes where there are more.
+fn take_sample(reader: &mut ByteReader, min_bytes: usize) -> io::Result<Vec<u8>> {
     let mut sample = Vec::new();
     let mut num_lines = 0;
     loop {
@@ -260,6 +250,9 @@ fn take_sample(reader: &mut ByteReader) -> io::Result<Vec<u8>> {
         let num_bytes = block.len();
         reader.consume(num_bytes);
         let is_long = sample.len() >= SAMPLE_BYTES && num_lines > 0;
+        if sample.len() < min_bytes {
+            continue;
+        }
         if num_lines >= SAMPLE_LINES || is_long || sample.len() >= SAMPLE_BYTES_MAX {
             return Ok(sample);
         }
@@ -287,7 +280,9 @@ mod tests {
     }
 
     fn source(bytes: Vec<u8>) -> Result<Source> {
-        Source::from_reader(Box::new(Cursor::new(bytes)), Path::new("corpus"))?.refuse_binary()
+        Source::from_raw(Box::new(Cursor::new(bytes)), Path::new("corpus"))?
+            .decoded(None)?
+            .refuse_empty()
     }
 
     fn content(bytes: Vec<u8>) -> Result<Vec<u8>> {
@@ -352,33 +347,33 @@ mod tests {
 
     #[test]
     fn a_byte_order_mark_is_left_out() {
-        assert_eq!(content([BYTE_ORDER_MARK, TEXT].concat()).unwrap(), TEXT);
+        assert_eq!(content([b"\xef\xbb\xbf", TEXT].concat()).unwrap(), TEXT);
+    }
+
+    #[test]
+    fn other_encodings_come_out_as_utf_8_compressed_or_not() {
+        let text = "Küste,Häfen\r\nLübeck,„Spaß“\n";
+        let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let marked = [b"\xff\xfe".as_slice(), &little].concat();
+        let legacy = encoding_rs::WINDOWS_1252.encode(text).0.into_owned();
+        for (bytes, has_notice) in [(little, true), (marked, false), (legacy, true)] {
+            assert_eq!(content(gzip(&bytes)).unwrap(), text.as_bytes());
+            assert_eq!(
+                source(bytes.clone()).unwrap().notice().is_some(),
+                has_notice
+            );
+            assert_eq!(content(bytes).unwrap(), text.as_bytes());
+        }
     }
 
     #[test]
     fn what_is_no_text_is_refused() {
-        let cases: [(&[u8], &str); 7] = [
+        let cases: [(&[u8], &str); 3] = [
             (b"", "corpus: the file is empty"),
-            (BYTE_ORDER_MARK, "corpus: the file is empty"),
+            (b"\xef\xbb\xbf", "corpus: the file is empty"),
             (
                 b"ab\0cd\n",
                 "corpus: a binary file; expected text, plain or as gz, xz, zst",
-            ),
-            (
-                b"PK\x03\x04....",
-                "corpus: a zip or npz file; expected text, plain or as gz, xz, zst",
-            ),
-            (
-                b"BZh91AY",
-                "corpus: a bzip2 file; expected text, plain or as gz, xz, zst",
-            ),
-            (
-                b"PAR1....",
-                "corpus: a Parquet file; expected text, plain or as gz, xz, zst",
-            ),
-            (
-                b"\xff\xfea\0",
-                "corpus: text in UTF-16, not in UTF-8; expected text, plain or as gz, xz, zst",
             ),
         ];
         for (bytes, expected) in cases {

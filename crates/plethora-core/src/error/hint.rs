@@ -8,16 +8,24 @@ pub struct Argument(&'static str);
 impl Argument {
     /// Accepts documents of the same id.
     pub const ALLOW_DUPLICATE_IDS: Self = Self("allow_duplicate_ids");
+    /// What stands between the cells of a table.
+    pub const DELIMITER: Self = Self("delimiter");
+    /// How characters are written as bytes.
+    pub const ENCODING: Self = Self("encoding");
     /// Replaces line ends in texts.
     pub const FLATTEN: Self = Self("flatten");
     /// Replaces what exists.
     pub const FORCE: Self = Self("force");
     /// The format of a corpus.
     pub const FORMAT: Self = Self("format");
+    /// Makes one document of rows that share an id.
+    pub const GROUP_ROWS: Self = Self("group_rows");
     /// The field of the id.
     pub const ID_FIELD: Self = Self("id_field");
     /// The number of the first feature.
     pub const INDEX_BASE: Self = Self("index_base");
+    /// The columns of which each stands for a label.
+    pub const LABEL_COLUMNS: Self = Self("label_columns");
     /// The field of the labels.
     pub const LABEL_FIELD: Self = Self("label_field");
     /// The file of the labels.

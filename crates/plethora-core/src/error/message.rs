@@ -50,7 +50,9 @@ impl Message {
 
     /// How to get rid of a run that cannot be resumed.
     pub fn start_anew() -> Self {
-        Self::new("run without ")
+        Self::new("pass ")
+            .hint(Argument::FORCE.on())
+            .text(" instead of ")
             .hint(Argument::RESUME.on())
             .text(" to start anew")
     }

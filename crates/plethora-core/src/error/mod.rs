@@ -70,6 +70,11 @@ pub enum Error {
         /// The existing file or folder.
         path: PathBuf,
     },
+    /// An interrupted run has left finished parts, which are neither resumed nor replaced.
+    Unfinished {
+        /// The folder with these parts.
+        path: PathBuf,
+    },
     /// A computation failed, as when memory runs out.
     Compute(String),
     /// The user asked to stop.
@@ -192,6 +197,13 @@ impl Error {
                 "{} exists and was not written by Plethora, so it will not be replaced",
                 path.display()
             ),
+            Self::Unfinished { path } => format!(
+                "{} has what an interrupted training run has finished; pass {} to resume it, or {} \
+                 to throw it away and start anew",
+                path.display(),
+                wording.hint(&Argument::RESUME.on()),
+                wording.hint(&Argument::FORCE.on())
+            ),
             Self::Compute(message) => message.clone(),
             Self::Interrupted => "interrupted".into(),
         }
@@ -258,6 +270,13 @@ mod tests {
                 Error::Exists { path: path.into() },
                 "models--ada--engine exists already; choose another name or pass force to replace it",
                 "models--ada--engine exists already; choose another name or pass --force to replace it",
+            ),
+            (
+                Error::Unfinished { path: path.into() },
+                "models--ada--engine has what an interrupted training run has finished; pass resume \
+                 to resume it, or force to throw it away and start anew",
+                "models--ada--engine has what an interrupted training run has finished; pass \
+                 --resume to resume it, or --force to throw it away and start anew",
             ),
         ];
         for (error, canonical, worded) in table {

@@ -98,6 +98,25 @@ impl DenseIndex {
         tasks.into_iter().flatten().collect()
     }
 
+    /// The vector of a document, in 32 bits.
+    ///
+    /// # Panics
+    /// If there is no such document.
+    pub fn vector(&self, document: u32) -> Cow<'_, [f32]> {
+        self.vectors.block(document as usize, self.width)
+    }
+
+    /// How near a vector is to a document, as [`nearest`](Self::nearest) has it.
+    ///
+    /// # Panics
+    /// If there is no such document, or the vector is of another width.
+    pub fn similarity(&self, asked: &[f32], document: u32) -> f32 {
+        assert_eq!(asked.len(), self.width);
+        let mut similarity = [0.0];
+        products(asked, &self.vector(document), &mut similarity);
+        similarity[0]
+    }
+
     fn nearest_of(&self, asked: &[f32], first: usize, queries: &Queries) -> Vec<Vec<Neighbour>> {
         let mut found: Vec<Nearest> = (asked.chunks(self.width))
             .map(|_| queries.nearest())

@@ -39,6 +39,12 @@ impl DocumentNames {
         self.titles.push(text.map_or_else(String::new, title_of));
     }
 
+    /// Adds a document whose title is known.
+    pub fn push_titled(&mut self, id: &str, title: &str) {
+        self.ids.push(id.to_owned());
+        self.titles.push(title.to_owned());
+    }
+
     /// Number of documents.
     pub fn len(&self) -> usize {
         self.ids.len()

@@ -43,7 +43,7 @@ impl NeighbourRows {
     /// # Errors
     /// [`Error::Model`] if they are of others.
     pub fn open(path: &Path, num_rows: usize, num_documents: usize) -> Result<Self> {
-        let arrays = MappedArrays::open(path)?;
+        let arrays = MappedArrays::open_own(path)?;
         let rows = Self {
             starts: arrays.owned("starts")?,
             documents: arrays.owned("documents")?,

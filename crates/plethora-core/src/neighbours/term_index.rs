@@ -128,6 +128,30 @@ impl TermIndex {
         self.starts.len() - 1
     }
 
+    /// The documents as they were written: a row of terms each.
+    pub fn rows(&self) -> SparseMatrix {
+        let mut ends = vec![0_usize; self.num_documents + 1];
+        for &document in self.documents.iter() {
+            ends[document as usize + 1] += 1;
+        }
+        for document in 0..self.num_documents {
+            ends[document + 1] += ends[document];
+        }
+        let starts = ends.clone();
+        let mut columns = vec![0_u32; self.documents.len()];
+        let mut values = vec![0.0_f32; self.documents.len()];
+        for term in 0..self.num_terms() as u32 {
+            let (documents, weights) = self.postings(term);
+            for (&document, &weight) in documents.iter().zip(weights) {
+                let place = &mut ends[document as usize];
+                (columns[*place], values[*place]) = (term, weight);
+                *place += 1;
+            }
+        }
+        SparseMatrix::from_parts(self.num_terms(), starts, columns, values)
+            .expect("terms come in their order")
+    }
+
     /// The neighbours of each row, the nearest first; queries are answered in parallel.
     ///
     /// # Panics

@@ -2,6 +2,7 @@
 //! rows, word sequences and the vectors of words. Everything is fitted on training documents only and saved with the model.
 
 mod normalize;
+mod parts;
 mod skip_gram;
 mod term_counts;
 mod term_table;
@@ -19,6 +20,7 @@ mod words_builder;
 mod words_config;
 mod words_files;
 
+pub use parts::PartsConfig;
 pub use skip_gram::{SkipGramConfig, train_skip_gram};
 pub use tfidf::TfIdf;
 pub use tfidf_builder::TfIdfBuilder;

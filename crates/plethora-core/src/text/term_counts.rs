@@ -1,5 +1,6 @@
 //! Terms counted in a slice of documents, by one thread.
 
+use super::parts::{PartBuffer, PartsConfig};
 use super::term_table::TermTable;
 use super::tokenizer::{TermRuns, Tokenizer, WordBuffer};
 
@@ -23,13 +24,20 @@ pub(super) struct TermCounts {
 
 impl TermCounts {
     /// Counts the terms in `texts`.
-    pub(super) fn of(texts: &[impl AsRef<str>], tokenizer: &Tokenizer, runs: TermRuns) -> Self {
+    pub(super) fn of(
+        texts: &[impl AsRef<str>],
+        tokenizer: &Tokenizer,
+        runs: TermRuns,
+        parts_of_words: &PartsConfig,
+    ) -> Self {
         let mut found = Self::default();
         let mut words = WordBuffer::default();
+        let mut parts = PartBuffer::default();
         let mut entry_ends = Vec::new();
         for text in texts {
             tokenizer.fill(text.as_ref(), &mut words);
-            found.add_row(words.terms(runs), &mut entry_ends);
+            parts.fill(&words, parts_of_words);
+            found.add_row(words.terms(runs).chain(parts.terms()), &mut entry_ends);
         }
         found
     }
@@ -70,6 +78,7 @@ mod tests {
             &["b a b", "", "a c"],
             &Tokenizer::default(),
             TermRuns::WORDS,
+            &PartsConfig::default(),
         );
         assert_eq!(found.terms.terms().collect::<Vec<_>>(), ["b", "a", "c"]);
         assert_eq!(found.document_frequencies, [1, 2, 1]);

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::parts::{PartBuffer, is_part};
 use super::tfidf_config::TfIdfConfig;
 use super::tokenizer::{Tokenizer, WordBuffer};
 use super::vocabulary::Vocabulary;
@@ -20,6 +21,8 @@ pub struct TfIdf {
     tokenizer: Tokenizer,
     vocabulary: Vocabulary,
     idf: Vec<f32>,
+    /// Whether each term is a part of words; empty where no words are taken apart.
+    are_parts: Vec<bool>,
 }
 
 impl TfIdf {
@@ -31,11 +34,17 @@ impl TfIdf {
             .iter()
             .map(|&df| (((1.0 + num_documents) / (1.0 + f64::from(df))).ln() + 1.0) as f32)
             .collect();
+        let are_parts = if config.parts.is_off() {
+            Vec::new()
+        } else {
+            vocabulary.terms().map(is_part).collect()
+        };
         Self {
             tokenizer: Tokenizer::new(config.tokenizer.clone()),
             config,
             vocabulary,
             idf,
+            are_parts,
         }
     }
 
@@ -104,14 +113,16 @@ impl TfIdf {
     fn row_of<'a>(&self, text: &str, scratch: &'a mut Scratch) -> SparseRow<'a> {
         let Scratch {
             words,
+            parts,
             ids,
             columns,
             values,
             ..
         } = scratch;
         self.tokenizer.fill(text, words);
+        parts.fill(words, &self.config.parts);
         ids.clear();
-        let known = words.terms(self.config.runs());
+        let known = words.terms(self.config.runs()).chain(parts.terms());
         ids.extend(known.filter_map(|term| self.vocabulary.id(term)));
         ids.sort_unstable();
         columns.clear();
@@ -134,6 +145,7 @@ impl TfIdf {
             let tf = if is_damped { 1.0 + count.ln() } else { count };
             tf * f64::from(self.idf[column as usize])
         }));
+        self.balance(columns, weights);
         let length = weights
             .iter()
             .map(|weight| weight * weight)
@@ -143,12 +155,34 @@ impl TfIdf {
             *count = (*weight / length) as f32;
         }
     }
+
+    /// Gives parts of words, which are many, together the weight that the settings say.
+    fn balance(&self, columns: &[u32], weights: &mut [f64]) {
+        if self.are_parts.is_empty() {
+            return;
+        }
+        let mut squares = [0.0; 2];
+        for (&column, weight) in columns.iter().zip(weights.iter()) {
+            squares[usize::from(self.are_parts[column as usize])] += weight * weight;
+        }
+        let [words, parts] = squares;
+        if words == 0.0 || parts == 0.0 {
+            return;
+        }
+        let factor = self.config.parts.weight * (words / parts).sqrt();
+        for (&column, weight) in columns.iter().zip(weights) {
+            if self.are_parts[column as usize] {
+                *weight *= factor;
+            }
+        }
+    }
 }
 
 /// Buffers that one thread uses for all of its documents.
 #[derive(Debug, Default)]
 struct Scratch {
     words: WordBuffer,
+    parts: PartBuffer,
     ids: Vec<TermId>,
     columns: Vec<u32>,
     values: Vec<f32>,
@@ -157,7 +191,7 @@ struct Scratch {
 
 #[cfg(test)]
 mod tests {
-    use super::super::TfIdfBuilder;
+    use super::super::{PartsConfig, TfIdfBuilder};
     use super::*;
 
     fn fitted(config: TfIdfConfig, texts: &[&str]) -> (TfIdf, SparseMatrix) {
@@ -186,6 +220,35 @@ mod tests {
         let terms: Vec<_> = tfidf.vocabulary().terms().collect();
         assert_eq!(terms, ["air", "sea", "sea air", "the"]);
         assert_eq!(tfidf.transform_one("Sea air").columns, [0, 1, 2]);
+    }
+
+    #[test]
+    fn parts_of_words_are_terms_on_request_and_weigh_as_much_as_they_shall() {
+        let parts = PartsConfig {
+            weight: 0.5,
+            ..PartsConfig::default()
+        };
+        let config = TfIdfConfig {
+            parts,
+            ..TfIdfConfig::default()
+        };
+        let texts = ["sea waters", "sea water", "sea"];
+        let (tfidf, matrix) = fitted(config, &texts);
+        let terms: Vec<_> = tfidf.vocabulary().terms().collect();
+        // The ends of "waters" and "water" are parts of one document each.
+        assert_eq!(terms, ["*ate*", "sea", "wat*", "wate*"]);
+        let row = tfidf.transform_one(texts[0]);
+        assert_eq!(matrix.row(0).values, row.values);
+        let length = |wanted: bool| {
+            let entries = row.columns.iter().zip(&row.values);
+            let squares = entries
+                .filter(|&(&column, _)| is_part(tfidf.term(TermId(column))) == wanted)
+                .map(|(_, value)| value * value);
+            squares.sum::<f32>().sqrt()
+        };
+        assert!((length(true) / length(false) - 0.5).abs() < 1e-6);
+        let only_parts = tfidf.transform_one("waterfall");
+        assert!(!only_parts.columns.is_empty());
     }
 
     #[test]

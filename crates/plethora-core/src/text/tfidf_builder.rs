@@ -45,7 +45,7 @@ impl TfIdfBuilder {
     pub fn new(config: TfIdfConfig) -> Result<Self> {
         config.validate()?;
         let tokenizer = Tokenizer::new(config.tokenizer.clone());
-        let vocabulary = VocabularyBuilder::new(tokenizer, config.runs());
+        let vocabulary = VocabularyBuilder::new(tokenizer, config.runs()).with_parts(config.parts);
         let (ids, counts) = (Vec::new(), Vec::new());
         Ok(Self {
             config,

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::parts::PartsConfig;
 use super::tokenizer::{TermRuns, TokenizerConfig};
 use super::vocabulary_builder::TermSelection;
 use crate::Result;
@@ -30,6 +31,9 @@ pub struct TfIdfConfig {
     pub max_ngram: usize,
     /// How often terms of the first line count, where other lines follow: of titles, mostly.
     pub first_line_times: usize,
+    /// Parts of words as further terms.
+    #[serde(skip_serializing_if = "PartsConfig::is_off")]
+    pub parts: PartsConfig,
     /// How text is cut into words.
     pub tokenizer: TokenizerConfig,
 }
@@ -43,6 +47,7 @@ impl Default for TfIdfConfig {
             max_features: None,
             max_ngram: 1,
             first_line_times: 1,
+            parts: PartsConfig::default(),
             tokenizer: TokenizerConfig::default(),
         }
     }
@@ -56,7 +61,8 @@ impl TfIdfConfig {
         at_least("text.max_features", self.max_features, 1)?;
         within("text.max_ngram", self.max_ngram, 1..=MAX_NGRAM)?;
         let times = 1..=MAX_FIRST_LINE_TIMES;
-        within("text.first_line_times", self.first_line_times, times)
+        within("text.first_line_times", self.first_line_times, times)?;
+        self.parts.validate()
     }
 
     pub(super) fn runs(&self) -> TermRuns {
@@ -71,6 +77,7 @@ impl TfIdfConfig {
             min_df: self.min_df,
             max_df: self.max_df,
             max_terms: self.max_features,
+            min_part_df: self.parts.min_df,
         }
     }
 }

@@ -180,14 +180,17 @@ impl WordBuffer {
             .chain(first_line)
     }
 
+    /// All words in order.
+    pub(super) fn words(&self) -> impl Iterator<Item = &str> {
+        self.ngrams(self.ends.len(), 1)
+    }
+
     /// All runs of 1 to `max_ngram` of the first `num_words` words.
     fn ngrams(&self, num_words: usize, max_ngram: usize) -> impl Iterator<Item = &str> {
         (0..num_words).flat_map(move |first| {
-            let start = if first == 0 {
-                0
-            } else {
-                self.ends[first - 1] + 1
-            };
+            let start = first
+                .checked_sub(1)
+                .map_or(0, |before| self.ends[before] + 1);
             let last = num_words.min(first + max_ngram);
             self.ends[first..last]
                 .iter()

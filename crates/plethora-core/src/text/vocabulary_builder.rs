@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::parts::{PartsConfig, is_part};
 use super::term_counts::{CountRows, TermCounts};
 use super::term_table::TermTable;
 use super::tokenizer::{TermRuns, Tokenizer};
@@ -25,6 +26,8 @@ pub struct TermSelection {
     /// Most terms to keep: those with the highest document frequency, and of equal ones those
     /// that come first in the order of their bytes.
     pub max_terms: Option<usize>,
+    /// Fewest documents that a part of a word must occur in.
+    pub min_part_df: u32,
 }
 
 /// Collects terms and their document frequencies, batch after batch.
@@ -32,6 +35,7 @@ pub struct TermSelection {
 pub struct VocabularyBuilder {
     tokenizer: Tokenizer,
     runs: TermRuns,
+    parts: PartsConfig,
     terms: TermTable,
     document_frequencies: Vec<u32>,
     num_documents: u64,
@@ -44,10 +48,16 @@ impl VocabularyBuilder {
         Self {
             tokenizer,
             runs,
+            parts: PartsConfig::default(),
             terms,
             document_frequencies,
             num_documents: 0,
         }
+    }
+
+    /// The same with these parts of words as further terms.
+    pub(super) fn with_parts(self, parts: PartsConfig) -> Self {
+        Self { parts, ..self }
     }
 
     /// Number of documents counted.
@@ -65,7 +75,7 @@ impl VocabularyBuilder {
     pub(super) fn count_batch(&mut self, texts: &[impl AsRef<str> + Sync]) -> Vec<CountRows> {
         let chunks: Vec<TermCounts> = texts
             .par_chunks(chunk_size(texts.len()))
-            .map(|chunk| TermCounts::of(chunk, &self.tokenizer, self.runs))
+            .map(|chunk| TermCounts::of(chunk, &self.tokenizer, self.runs, &self.parts))
             .collect();
         let chunks: Vec<(CountRows, Vec<u32>)> = chunks
             .into_iter()
@@ -152,8 +162,14 @@ impl VocabularyBuilder {
         let max_documents = selection.max_df * self.num_documents as f64;
         let mut kept: Vec<u32> = (0..)
             .zip(&self.document_frequencies)
-            .filter(|&(_, &frequency)| {
-                frequency >= selection.min_df && f64::from(frequency) <= max_documents
+            .filter(|&(id, &frequency)| {
+                let is_part = !self.parts.is_off() && is_part(self.terms.term(id));
+                let least = if is_part {
+                    selection.min_part_df
+                } else {
+                    selection.min_df
+                };
+                frequency >= least && f64::from(frequency) <= max_documents
             })
             .map(|(id, _)| id)
             .collect();
@@ -216,6 +232,7 @@ mod tests {
         min_df: 1,
         max_df: 1.0,
         max_terms: None,
+        min_part_df: 1,
     };
 
     fn vocabulary(selection: TermSelection) -> Result<Vocabulary> {

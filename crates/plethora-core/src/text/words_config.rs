@@ -47,6 +47,7 @@ impl WordsConfig {
             min_df: self.min_df,
             max_df: 1.0,
             max_terms: Some(self.max_vocabulary),
+            min_part_df: 1,
         }
     }
 }

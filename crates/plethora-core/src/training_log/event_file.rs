@@ -25,6 +25,11 @@ pub(super) fn is_event_file(name: &str) -> bool {
     name.starts_with(PREFIX) && name.ends_with(SUFFIX)
 }
 
+/// The name of an event file whose events have no times.
+pub(super) fn kept_name() -> String {
+    format!("{PREFIX}{:010}{SUFFIX}", 0)
+}
+
 /// An event file that grows.
 #[derive(Debug)]
 pub(super) struct EventFile {
@@ -77,13 +82,6 @@ impl EventFile {
     }
 }
 
-impl EventFile {
-    /// Our event files of a folder, oldest first.
-    pub(super) fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
-        files_in(folder)
-    }
-}
-
 fn wall_time() -> f64 {
     // A clock before 1970 is wrong, but no reason to stop training.
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -108,7 +106,7 @@ fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// An event as a `TFRecord`.
-fn framed(event: &[u8]) -> Vec<u8> {
+pub(super) fn framed(event: &[u8]) -> Vec<u8> {
     let length = (event.len() as u64).to_le_bytes();
     let mut record = Vec::with_capacity(HEADER_SIZE + event.len() + FOOTER_SIZE);
     record.extend(length);

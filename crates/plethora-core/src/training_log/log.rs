@@ -5,6 +5,7 @@ use std::io::{Seek, SeekFrom};
 use std::path::Path;
 
 use super::event_file::{EventFile, is_event_file};
+use super::kept_log;
 use super::metrics_file::{METRICS_FILE, MetricsFile};
 use crate::{Error, Result};
 
@@ -89,18 +90,13 @@ impl TrainingLog {
         self.events.add(record.step, record.values)
     }
 
-    /// Copies the log of one folder, if it has one, into another.
+    /// Copies the log of one folder, if it has one, into another, without the times in it: what a model keeps is
+    /// equal after equal runs.
     ///
     /// # Errors
     /// [`Error::Write`] where the copy cannot be written.
     pub fn copy(from: &Path, to: &Path) -> Result<()> {
-        let metrics = from.join(METRICS_FILE);
-        let metrics = metrics.is_file().then_some(metrics);
-        for file in EventFile::files_in(from)?.into_iter().chain(metrics) {
-            let copy = to.join(file.file_name().unwrap_or_default());
-            std::fs::copy(&file, &copy).map_err(Error::write(&copy))?;
-        }
-        Ok(())
+        kept_log::write(from, to)
     }
 
     /// The names of the files within the folder.
@@ -109,8 +105,8 @@ impl TrainingLog {
     }
 }
 
-/// True for the name of a file of a log, in whichever folder. Logs tell times, which differ between equal
-/// runs: they lie in a model folder and are no part of the model.
+/// True for the name of a file of a log, in whichever folder. Logs lie in a model folder and are no part of the model;
+/// those of earlier versions tell times, too.
 pub fn is_log_file(name: &str) -> bool {
     let name = name.rsplit('/').next().unwrap_or(name);
     name == METRICS_FILE || is_event_file(name)

@@ -5,6 +5,7 @@
 mod crc32c;
 mod event;
 mod event_file;
+mod kept_log;
 mod log;
 mod metrics_file;
 

@@ -7,6 +7,7 @@ use std::marker::PhantomData;
 use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use memmap2::{Mmap, MmapMut};
 
@@ -14,11 +15,20 @@ use super::super::open_regular;
 use super::{ArrayEntry, Dtype, Element, HEADER_LENGTH_BYTES, METADATA_KEY};
 use crate::{Error, Result};
 
-/// Files up to this size are copied when they are opened: somebody who copies a new version over a model
-/// in use, which ends a process that has mapped it, then does no harm to most models.
-const MAX_COPIED_BYTES: u64 = 64 << 20;
+/// Whether large files are mapped, see [`map_large_files`].
+static MAPS_LARGE_FILES: AtomicBool = AtomicBool::new(false);
 
-/// The arrays of a safetensors file, mapped into memory and read from disk as they are touched.
+/// Files up to this size are read into memory in any case.
+const SMALL_BYTES: u64 = 64 << 20;
+
+/// Has this process map files above 64 MiB from now on, and read them as they are touched. That saves memory where a model is
+/// larger than what is asked of it; but the system ends a process (SIGBUS) whose mapped file somebody cuts. Unless this
+/// is called, files are read into memory as a whole, and what becomes of them on the disk does no harm.
+pub fn map_large_files() {
+    MAPS_LARGE_FILES.store(true, Ordering::Relaxed);
+}
+
+/// The arrays of a safetensors file, read into memory or mapped.
 #[derive(Debug, Clone)]
 pub struct MappedArrays {
     path: PathBuf,
@@ -34,15 +44,25 @@ struct Location {
 }
 
 impl MappedArrays {
-    /// Maps the file at `path` after checking that its header fits it.
+    /// Reads or maps the file at `path` and checks that its header fits it.
     ///
     /// # Errors
     ///
     /// [`Error::Model`] if the file is no safetensors file or a part of it is missing;
     /// [`Error::Read`] if the system cannot open or map it.
     pub fn open(path: &Path) -> Result<Self> {
+        Self::with(path, MAPS_LARGE_FILES.load(Ordering::Relaxed))
+    }
+
+    /// The same for a file of a cache or of a run, which is mapped where it is large: these may be larger than memory, and nobody
+    /// but this program has a reason to change them.
+    pub fn open_own(path: &Path) -> Result<Self> {
+        Self::with(path, true)
+    }
+
+    fn with(path: &Path, maps_large_files: bool) -> Result<Self> {
         let file = open_regular(path).map_err(Error::read(path))?;
-        let map = map(file).map_err(Error::read(path))?;
+        let map = map(file, maps_large_files).map_err(Error::read(path))?;
         let arrays = read_header(&map).map_err(|message| Error::model(path, message))?;
         Ok(Self {
             path: path.to_owned(),
@@ -128,18 +148,20 @@ fn cast<T: Element>(bytes: &[u8]) -> &[T] {
     }
 }
 
-/// The bytes of a file: a copy of small ones, large ones as they lie on the disk.
-fn map(mut file: File) -> io::Result<Mmap> {
+/// The bytes of a file: a copy of them, or as they lie on the disk.
+fn map(mut file: File, maps_large_files: bool) -> io::Result<Mmap> {
     let length = file.metadata()?.len();
-    if (1..=MAX_COPIED_BYTES).contains(&length) {
-        let mut copy = MmapMut::map_anon(length as usize)?;
+    if length > 0 && !(maps_large_files && length > SMALL_BYTES) {
+        let length = usize::try_from(length).map_err(io::Error::other)?;
+        let mut copy = MmapMut::map_anon(length)?;
         file.read_exact(&mut copy)?;
         return copy.make_read_only();
     }
     #[expect(unsafe_code, reason = "a file mapping is unsafe by nature")]
     // SAFETY: model files are never changed in place, here or by `ModelWriter`: a new version
     // is another file under the same name, and the mapping keeps the old one alive. Somebody
-    // who cuts the file from outside ends this process with SIGBUS, as with any mapped file.
+    // who cuts the file from outside ends this process with SIGBUS, as with any mapped file;
+    // `map_large_files` says so to those who choose it.
     unsafe {
         Mmap::map(&file)
     }
@@ -227,18 +249,28 @@ mod tests {
     }
 
     #[test]
-    fn a_small_file_that_is_overwritten_stays_as_it_was_opened() {
+    fn a_file_that_is_overwritten_stays_as_it_was_opened_whatever_its_size() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.safetensors");
-        let header = r#"{"x":{"dtype":"U8","shape":[9000],"data_offsets":[0,9000]}}"#;
-        let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
-        bytes.extend_from_slice(header.as_bytes());
-        bytes.resize(bytes.len() + 9000, 7);
-        std::fs::write(&path, bytes).unwrap();
-        let arrays = MappedArrays::open(&path).unwrap();
-        // As `cp new/* served/` does: cut first, which a mapping does not survive.
-        std::fs::write(&path, "").unwrap();
-        assert_eq!(arrays.array::<u8>("x").unwrap(), [7; 9000]);
+        for size in [9000, SMALL_BYTES + 9000] {
+            let header =
+                format!(r#"{{"x":{{"dtype":"U8","shape":[{size}],"data_offsets":[0,{size}]}}}}"#);
+            let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+            bytes.extend_from_slice(header.as_bytes());
+            let start = bytes.len() as u64;
+            bytes.extend([7; 100]);
+            std::fs::write(&path, bytes).unwrap();
+            // The rest takes no room on the disk.
+            let file = File::options().write(true).open(&path).unwrap();
+            file.set_len(start + size).unwrap();
+            let arrays = MappedArrays::open(&path).unwrap();
+            // As `cp new/* served/` does: cut first, which a mapping does not survive.
+            std::fs::write(&path, "").unwrap();
+            let found: &[u8] = arrays.array("x").unwrap();
+            assert_eq!(found.len() as u64, size);
+            assert_eq!(found[..100], [7; 100]);
+            assert_eq!(found.last(), Some(&0));
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ mod mapped;
 mod write;
 
 pub use element::{Dtype, Element};
-pub use mapped::{MappedArray, MappedArrays};
+pub use mapped::{MappedArray, MappedArrays, map_large_files};
 pub use write::{ArrayFileWriter, ArrayId};
 
 use serde::{Deserialize, Serialize};

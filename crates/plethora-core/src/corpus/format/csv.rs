@@ -1,66 +1,60 @@
-//! Comma-separated values with a header, quoted as in RFC 4180.
+//! Values with a delimiter between them and a header, quoted as in RFC 4180.
 
-use csv::{ErrorKind, Reader, ReaderBuilder, StringRecord};
-
-use super::super::ReadOptions;
-use super::super::bounds::{RowBytes, RowLength};
-use super::super::source::{Origin, Source};
+use super::super::csv_records::CsvRecords;
+use super::super::source::Source;
+use super::super::{Delimiter, Label, ReadOptions};
+use super::header;
 use super::table::Table;
 use super::{Row, RowReader};
-use crate::{Error, Message, Result};
+use crate::{Message, Result};
 
 /// Reads [`Format::Csv`](super::Format::Csv).
 pub(super) struct Csv {
-    reader: Reader<RowBytes>,
-    row: RowLength,
-    origin: Origin,
+    records: CsvRecords,
     table: Table,
-    record: StringRecord,
-    line: u64,
+    delimiter: Delimiter,
 }
 
 impl Csv {
     pub(super) fn open(source: Source, options: &ReadOptions) -> Result<Self> {
-        let (bytes, origin) = source.into_reader();
-        let (bytes, row) = RowBytes::new(bytes);
-        let mut reader = ReaderBuilder::new().has_headers(false).from_reader(bytes);
-        let mut record = StringRecord::new();
-        read(&mut reader, &mut record, &origin)?;
-        let columns: Vec<&str> = record.iter().collect();
-        let table = Table::new(&columns, options).map_err(|message| origin.error(1, message))?;
+        let sample = header::whole_lines(source.sample());
+        let delimiter = header::delimiter(&sample, options);
+        let examples = header::examples(&sample, delimiter);
+        let mut records = CsvRecords::new(source, delimiter.byte());
+        let columns: Vec<String> = (records.next_record()?.unwrap_or_default().into_iter())
+            .map(str::to_owned)
+            .collect();
+        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+        let table = Table::open(&columns, &examples, options, |message| {
+            records.error(message)
+        })?;
         Ok(Self {
-            reader,
-            row,
-            origin,
+            records,
             table,
-            record,
-            line: 1,
+            delimiter,
         })
     }
 }
 
 impl RowReader for Csv {
     fn next_row(&mut self) -> Result<Option<Row>> {
-        self.row.start();
-        if !read(&mut self.reader, &mut self.record, &self.origin)? {
+        let Some(cells) = self.records.next_record()? else {
             return Ok(None);
-        }
-        self.line = self
-            .record
-            .position()
-            .map_or(self.line, csv::Position::line);
-        let cells: Vec<&str> = self.record.iter().collect();
-        let row = self.table.row(&cells);
-        row.map(Some)
-            .map_err(|message| self.origin.error(self.line, message))
+        };
+        let row = self.table.row(cells.as_slice());
+        row.map(Some).map_err(|message| self.records.error(message))
     }
 
     fn line(&self) -> u64 {
-        self.line
+        self.records.line()
     }
 
     fn has_other_fields(&self) -> bool {
         self.table.has_other_fields()
+    }
+
+    fn vocabulary(&self) -> &[Label] {
+        self.table.vocabulary()
     }
 
     fn explain_filter(&self) -> Option<String> {
@@ -70,35 +64,10 @@ impl RowReader for Csv {
     fn take_warnings(&mut self) -> Vec<Message> {
         self.table.take_warnings()
     }
-}
 
-/// Reads a record, all with as many cells as the first; false at the end.
-fn read(reader: &mut Reader<RowBytes>, record: &mut StringRecord, origin: &Origin) -> Result<bool> {
-    reader
-        .read_record(record)
-        .map_err(|error| explain(error, origin))
-}
-
-/// What a failed read means.
-pub(in crate::corpus) fn explain(error: csv::Error, origin: &Origin) -> Error {
-    let line = error.position().map(csv::Position::line);
-    match error.into_kind() {
-        ErrorKind::Io(source) => origin.read_error(source, line),
-        ErrorKind::Utf8 { err, .. } => {
-            let (column, byte) = (err.field() + 1, err.valid_up_to() + 1);
-            origin.error(
-                line,
-                format!(
-                    "byte {byte} of column {column} is not valid UTF-8; convert the file to UTF-8"
-                ),
-            )
-        }
-        ErrorKind::UnequalLengths {
-            expected_len, len, ..
-        } => origin.error(
-            line,
-            format!("{len} columns, but the header has {expected_len}"),
-        ),
-        other => origin.error(line, format!("not valid CSV: {other:?}")),
+    fn layout(&self) -> Vec<(&'static str, String)> {
+        let mut layout = vec![("delimiter", self.delimiter.to_string())];
+        layout.extend(self.table.layout());
+        layout
     }
 }

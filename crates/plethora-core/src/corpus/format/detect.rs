@@ -2,46 +2,50 @@
 
 use serde_json::{Map, Value};
 
-use super::super::ReadOptions;
 use super::super::source::Source;
+use super::super::{Delimiter, ReadOptions};
+use super::running_text::is_running_text;
 use super::svm_line::parse_header;
 use super::xmc_raw::LABEL_NUMBERS;
-use super::{Format, annif_tsv, libsvm, text2text};
+use super::{Format, annif_tsv, header, libsvm, text2text};
 use crate::{Argument, Message, Result};
 
 /// Lines that must agree on a format without header.
 const MAX_LINES: usize = 100;
 
-/// Columns that make a line a header where the caller names no fields.
-const HEADER_COLUMNS: [&str; 3] = ["text", "labels", "subject_uris"];
-
 /// The format of an opened file; an error that explains the argument `format` where nothing fits.
 pub(in crate::corpus) fn detect(source: &Source, options: &ReadOptions) -> Result<Format> {
-    let sample = String::from_utf8_lossy(source.sample());
+    let sample = header::whole_lines(source.sample());
     let lines = first_lines(&sample);
     match lines.as_slice() {
+        // Empty texts, one per line.
+        [] if options.texts_only => Ok(Format::TextPair),
         [] => Err(source.origin().error(None, "only blank lines")),
-        lines => match detect_lines(lines, options) {
+        lines => match detect_lines(lines, &sample, options) {
+            // What comes through a pipe is one text per line, always.
+            Ok(Format::TextPair)
+                if options.labels_path.is_none()
+                    && source.origin().is_file()
+                    && is_running_text(&sample) =>
+            {
+                Ok(Format::Document)
+            }
             Ok(format) => Ok(format),
             Err(message) => Err(source.origin().error(1, message)),
         },
     }
 }
 
-/// The first lines with anything in them; a last line that the sample cuts off is left out.
+/// The first lines with anything in them.
 fn first_lines(sample: &str) -> Vec<&str> {
-    let whole = match sample.rfind('\n') {
-        Some(end) => &sample[..end],
-        None => sample,
-    };
-    whole
+    sample
         .lines()
         .filter(|line| !line.trim().is_empty())
         .take(MAX_LINES)
         .collect()
 }
 
-fn detect_lines(lines: &[&str], options: &ReadOptions) -> Result<Format, Message> {
+fn detect_lines(lines: &[&str], sample: &str, options: &ReadOptions) -> Result<Format, Message> {
     let first = lines[0];
     let all = |is_typical: fn(&str) -> bool| lines.iter().all(|line| is_typical(line));
     match first.trim_start().chars().next() {
@@ -59,6 +63,16 @@ fn detect_lines(lines: &[&str], options: &ReadOptions) -> Result<Format, Message
     if parse_header::<2>(first).is_some() && is_sparse_matrix(&lines[1..]) {
         return Ok(Format::XmcPair);
     }
+    if options.delimiter.is_some() {
+        return Ok(Format::Csv);
+    }
+    let table = header::told_by_names(first, options).map(|delimiter| match delimiter {
+        Delimiter::TAB => Format::Tsv,
+        _ => Format::Csv,
+    });
+    if let Some(format) = table.filter(|_| options.labels_path.is_some()) {
+        return Ok(format);
+    }
     if options.labels_path.is_some() {
         // What has its labels in a second file has none in the first.
         let has_numbers = all(text2text::is_typical);
@@ -74,11 +88,8 @@ fn detect_lines(lines: &[&str], options: &ReadOptions) -> Result<Format, Message
     {
         return Ok(Format::FastText);
     }
-    if is_header(first, '\t', options) {
-        return Ok(Format::Tsv);
-    }
-    if is_header(first, ',', options) {
-        return Ok(Format::Csv);
+    if let Some(format) = table {
+        return Ok(format);
     }
     if all(libsvm::is_typical) {
         return Ok(Format::Libsvm);
@@ -88,6 +99,13 @@ fn detect_lines(lines: &[&str], options: &ReadOptions) -> Result<Format, Message
     }
     if all(text2text::is_typical) {
         return Ok(Format::Text2Text);
+    }
+    let guess = header::guess(sample);
+    // Texts may have commas, and tabs may stand between columns without names.
+    let needs_names =
+        |guess: &header::Guess| options.texts_only || guess.delimiter == Delimiter::TAB;
+    if let Some(guess) = guess.filter(|guess| !needs_names(guess) || guess.has_usual_names()) {
+        return Err(guess.question());
     }
     // Tabs would be columns, and which of them is the text cannot be told.
     if options.texts_only && !lines.iter().all(|line| line.contains('\t')) {
@@ -112,35 +130,6 @@ fn is_sparse_matrix(rows: &[&str]) -> bool {
 
 fn has_fasttext_label(line: &str, prefix: &str) -> bool {
     !prefix.is_empty() && line.trim_start().starts_with(prefix)
-}
-
-/// True if one of the columns is a field that the caller or convention names. Where plain texts are
-/// expected too and the caller names none, the line must look like names and not like a sentence.
-fn is_header(line: &str, delimiter: char, options: &ReadOptions) -> bool {
-    let mut fields: Vec<&str> = options.text_fields.iter().map(String::as_str).collect();
-    fields.extend(options.label_field.as_deref());
-    fields.extend(options.id_field.as_deref());
-    fields.extend(options.filters.iter().map(|filter| filter.field.as_str()));
-    if options.texts_only && fields.is_empty() && !is_row_of_names(line, delimiter) {
-        return false;
-    }
-    fields.extend(options.usual_text_fields.iter().map(String::as_str));
-    fields.extend(HEADER_COLUMNS);
-    let mut columns = line
-        .split(delimiter)
-        .map(|column| column.trim().trim_matches('"').trim());
-    // A single column is a table too: CSV, where cells may hold line ends.
-    let is_table = line.contains(delimiter) || delimiter == ',';
-    is_table && columns.any(|column| fields.contains(&column))
-}
-
-/// True for several cells, all quoted or without blanks in or before them.
-fn is_row_of_names(line: &str, delimiter: char) -> bool {
-    let is_name = |cell: &str| {
-        let is_quoted = cell.len() > 1 && cell.starts_with('"') && cell.ends_with('"');
-        is_quoted || !cell.contains(char::is_whitespace)
-    };
-    line.contains(delimiter) && line.trim_end().split(delimiter).all(is_name)
 }
 
 /// What to do about lines that fit nothing, or more than one thing.
@@ -175,7 +164,7 @@ mod tests {
     use super::*;
 
     fn detect_text(text: &str, options: &ReadOptions) -> Result<Format, String> {
-        detect_lines(&first_lines(text), options).map_err(|message| message.to_string())
+        detect_lines(&first_lines(text), text, options).map_err(|message| message.to_string())
     }
 
     #[test]

@@ -43,6 +43,8 @@ pub(super) struct JsonRow {
     pub(super) id: Option<String>,
     /// True if there were fields that nobody wants.
     pub(super) has_other_fields: bool,
+    /// True if a text field is there without a text in it.
+    has_null_text: bool,
     /// True if labels were refused that might be a string of them.
     needs_separator: bool,
 }
@@ -94,7 +96,8 @@ impl JsonFields {
         if !keeps {
             return Ok(None);
         }
-        if row.texts.iter().all(Option::is_none) {
+        // A field without a text in it is an empty cell; none at all is a slip of the pen.
+        if row.texts.iter().all(Option::is_none) && !row.has_null_text {
             return Err(self.missing_text(line));
         }
         if row.texts[..self.num_first_texts]
@@ -213,6 +216,7 @@ impl RowSeed<'_> {
             self.is_rejected |= !self.filter.accepts(index);
         }
         if let Some(index) = roles.text {
+            row.has_null_text |= value.is_null();
             row.texts[index] = text_in(value, &fields.text[index])?;
         }
         Ok(())

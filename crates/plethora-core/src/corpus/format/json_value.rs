@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use super::super::filter::RowFilter;
 use super::json_row::LabelField;
 use super::label_text::{bare_uri, split_at};
+use super::list_literal::parse_list;
 
 /// A string as text; `null` counts as missing.
 pub(super) fn text_in(value: Value, field: &str) -> Result<Option<String>, String> {
@@ -41,7 +42,13 @@ impl LabelField {
         };
         match (value, &self.separator) {
             (Value::Null, _) => Ok(Vec::new()),
-            (Value::String(text), Some(separator)) => Ok(split_at(text, separator)),
+            (Value::String(text), separator) if separator.is_some() || has_list(text) => {
+                match (parse_list(text), separator) {
+                    (Some(list), _) => list,
+                    (None, Some(separator)) => Ok(split_at(text, separator)),
+                    (None, None) => Ok(Vec::new()),
+                }
+            }
             (Value::Array(list), _) => {
                 let mut labels = Vec::with_capacity(list.len());
                 for label in list {
@@ -77,6 +84,11 @@ impl LabelField {
         };
         format!("field `{name}` to be a list of strings or integers{objects}{string}")
     }
+}
+
+/// True for a list written as a string, and for an empty one.
+fn has_list(text: &str) -> bool {
+    text.trim().is_empty() || parse_list(text).is_some()
 }
 
 /// Shows a value, or each value of a list, to the row filter.

@@ -37,6 +37,20 @@ impl LabelFile {
         }))
     }
 
+    /// Names that a data set brings for a column of numbers.
+    #[cfg(feature = "arrow")]
+    pub(super) fn of_names(column: &str, names: Vec<String>) -> Self {
+        let label = |name: String| Label {
+            key: name.clone(),
+            name,
+            ..Label::default()
+        };
+        Self {
+            labels: names.into_iter().map(label).collect(),
+            name: format!("the list of names for column `{column}`"),
+        }
+    }
+
     /// All labels, in order.
     pub(super) fn labels(&self) -> &[Label] {
         &self.labels

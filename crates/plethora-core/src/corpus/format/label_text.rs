@@ -1,5 +1,6 @@
 //! Labels that share one field or line, with something between them.
 
+use super::list_literal::parse_list;
 use crate::{Argument, Message};
 
 /// The separators that CSV exports use; without a choice of the caller only the first is taken.
@@ -45,6 +46,8 @@ pub(super) enum CellSplitter {
     Uris,
     /// At `;`, which a cell has shown to be right.
     Semicolon,
+    /// Lists such as `['a', 'b']`, as a cell has shown.
+    Lists,
     /// No cell has shown yet what stands between labels.
     Undecided,
 }
@@ -52,7 +55,17 @@ pub(super) enum CellSplitter {
 impl CellSplitter {
     /// The labels of a cell; an error text where the separator is in doubt.
     pub(super) fn split(&mut self, cell: &str) -> Result<Vec<String>, Message> {
+        if let Some(list) = parse_list(cell) {
+            if matches!(self, Self::Undecided) {
+                *self = Self::Lists;
+            }
+            return list.map_err(Message::new);
+        }
         match self {
+            Self::Lists if cell.trim().is_empty() => Ok(Vec::new()),
+            Self::Lists => Err(Message::new(format!(
+                "`{cell}` is no list, and cells before it are lists such as ['a', 'b']"
+            ))),
             Self::At(separator) => Ok(split_at(cell, separator)),
             Self::Uris => Ok(split_uris(cell)),
             Self::Semicolon => Ok(split_at(cell, ";")),
@@ -73,11 +86,35 @@ impl CellSplitter {
             }
         }
     }
+
+    /// What cells have shown, for people.
+    pub(super) fn told(&self) -> Option<&'static str> {
+        match self {
+            Self::Semicolon => Some("split at `;`"),
+            Self::Lists => Some("read from lists such as ['a', 'b']"),
+            Self::At(_) | Self::Uris | Self::Undecided => None,
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lists_are_told_and_then_expected() {
+        let mut splitter = CellSplitter::Undecided;
+        assert_eq!(
+            splitter.split("['sea; deep', 'air']").unwrap(),
+            ["sea; deep", "air"]
+        );
+        assert!(splitter.split("").unwrap().is_empty());
+        let message = splitter.split("sea").unwrap_err().to_string();
+        assert!(message.starts_with("`sea` is no list"), "{message}");
+        let mut commas = CellSplitter::At(",".into());
+        assert_eq!(commas.split("['sea', 'air']").unwrap(), ["sea", "air"]);
+        assert_eq!(commas.split("sea,air").unwrap(), ["sea", "air"]);
+    }
 
     #[test]
     fn a_semicolon_settles_the_doubt() {

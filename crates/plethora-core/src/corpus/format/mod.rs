@@ -1,9 +1,17 @@
 //! One file per corpus format, each turning lines into documents, and the choice between them.
 
 mod annif_tsv;
+#[cfg(feature = "arrow")]
+mod arrow_cells;
+#[cfg(feature = "arrow")]
+mod arrow_table;
+mod columnar;
+mod columns;
 mod csv;
 pub(super) mod detect;
 mod fasttext;
+mod grouped;
+mod header;
 mod json_row;
 mod json_value;
 mod jsonl;
@@ -11,9 +19,12 @@ mod label_file;
 mod label_text;
 mod libmultilabel_tsv;
 mod libsvm;
+mod list_literal;
+mod running_text;
 mod svm_line;
 mod table;
 mod text2text;
+mod text_files;
 mod text_pair;
 mod tsv;
 mod xmc_pair;
@@ -27,8 +38,10 @@ use super::source::{Origin, Source};
 use super::{Content, Label, ReadOptions};
 use crate::{Argument, Error, Message, Result};
 
-pub(super) use csv::explain as explain_csv;
+pub(super) use columnar::{ColumnarKind, open_columnar};
 pub(super) use label_text::bare_uri;
+pub(super) use list_literal::parse_list;
+pub(super) use text_files::{TextFile, TextFiles};
 
 /// A way to write a corpus in files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -36,7 +49,7 @@ pub(super) use label_text::bare_uri;
 pub enum Format {
     /// One JSON object per line, with fields for text, labels and id.
     Jsonl,
-    /// Comma-separated values with a header, quoted as in RFC 4180.
+    /// Values with a delimiter between them and a header, quoted as in RFC 4180.
     Csv,
     /// Tab-separated values with a header; quotes have no meaning.
     Tsv,
@@ -59,11 +72,17 @@ pub enum Format {
     LibMultiLabelTsv,
     /// PECOS's text2text: label numbers that count in a label file, a tab, text.
     Text2Text,
+    /// A file that is one text, or a folder of such files, with labels beside them as Annif has them.
+    Document,
+    /// Parquet: a table in columns, with text, numbers and lists in its cells.
+    Parquet,
+    /// The same as Arrow keeps it in files and streams, Feather among them.
+    Arrow,
 }
 
 impl Format {
     /// Every format, in the order help texts show them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 15] = [
         Self::Jsonl,
         Self::Csv,
         Self::Tsv,
@@ -76,6 +95,9 @@ impl Format {
         Self::AnnifTsv,
         Self::LibMultiLabelTsv,
         Self::Text2Text,
+        Self::Document,
+        Self::Parquet,
+        Self::Arrow,
     ];
 
     /// The name in command lines and messages.
@@ -93,18 +115,21 @@ impl Format {
             Self::AnnifTsv => "annif-tsv",
             Self::LibMultiLabelTsv => "libmultilabel-tsv",
             Self::Text2Text => "text2text",
+            Self::Document => "document",
+            Self::Parquet => "parquet",
+            Self::Arrow => "arrow",
         }
     }
 
     /// True where rows have named fields, so that fields can be chosen and rows filtered.
     pub const fn has_fields(self) -> bool {
-        matches!(self, Self::Jsonl | Self::Csv | Self::Tsv | Self::XmcRaw)
+        self.is_table() || matches!(self, Self::Jsonl | Self::XmcRaw)
     }
 
     /// The fields that hold the text where nobody names others; none where rows have no fields.
     pub const fn text_fields(self) -> &'static [&'static str] {
         match self {
-            Self::Jsonl | Self::Csv | Self::Tsv => &["text"],
+            Self::Jsonl | Self::Csv | Self::Tsv | Self::Parquet | Self::Arrow => &["text"],
             Self::XmcRaw => &["title", "content"],
             _ => &[],
         }
@@ -118,16 +143,29 @@ impl Format {
         )
     }
 
+    /// True where corpora can be written in this format.
+    pub const fn is_written(self) -> bool {
+        !matches!(self, Self::Document | Self::Parquet | Self::Arrow)
+    }
+
     /// True where documents are ready features instead of text.
     pub const fn has_features(self) -> bool {
         matches!(self, Self::XmcLibsvm | Self::Libsvm | Self::XmcPair)
     }
 
+    /// True where [`ReadOptions::labels_path`] may name the file that label numbers count in, and
+    /// labels need not be numbers.
+    const fn takes_label_names(self) -> bool {
+        self.is_table() || matches!(self, Self::Jsonl)
+    }
+
+    /// True where rows have columns.
+    const fn is_table(self) -> bool {
+        matches!(self, Self::Csv | Self::Tsv | Self::Parquet | Self::Arrow)
+    }
+
     const fn takes_label_separator(self) -> bool {
-        matches!(
-            self,
-            Self::Jsonl | Self::Csv | Self::Tsv | Self::TextPair | Self::LibMultiLabelTsv
-        )
+        self.is_table() || matches!(self, Self::Jsonl | Self::TextPair | Self::LibMultiLabelTsv)
     }
 
     /// The names of all formats, for messages.
@@ -197,6 +235,11 @@ pub(super) trait RowReader: Send {
     /// The line of the last row, counted from 1.
     fn line(&self) -> u64;
 
+    /// Where the last row comes from, where rows come from several files.
+    fn origin(&self) -> Option<&Origin> {
+        None
+    }
+
     /// The line of the last row as written, where each row is a line that stands for itself.
     fn raw_line(&self) -> Option<&str> {
         None
@@ -222,6 +265,11 @@ pub(super) trait RowReader: Send {
         None
     }
 
+    /// How rows are read, as names and values for people.
+    fn layout(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
     /// Hands over what was decided for the user since the last call.
     fn take_warnings(&mut self) -> Vec<Message> {
         Vec::new()
@@ -236,10 +284,11 @@ pub(super) fn open(
 ) -> Result<Box<dyn RowReader>> {
     check_options(format, options)?;
     let lines = Lines::new;
-    Ok(match format {
-        Format::Jsonl => Box::new(jsonl::Jsonl::new(lines(source), options)),
+    let origin = source.origin().clone();
+    let rows: Box<dyn RowReader> = match format {
+        Format::Jsonl => Box::new(jsonl::Jsonl::open(lines(source), options)?),
         Format::Csv => Box::new(csv::Csv::open(source, options)?),
-        Format::Tsv => Box::new(tsv::Tsv::open(lines(source), options)?),
+        Format::Tsv => Box::new(tsv::Tsv::open(source, options)?),
         Format::TextPair => Box::new(text_pair::TextPair::open(lines(source), options)?),
         Format::XmcLibsvm => Box::new(libsvm::Libsvm::open_with_header(lines(source), options)?),
         Format::Libsvm => Box::new(libsvm::Libsvm::open_without_header(lines(source), options)?),
@@ -252,7 +301,26 @@ pub(super) fn open(
             options,
         )),
         Format::Text2Text => Box::new(text2text::Text2Text::open(lines(source), options)?),
-    })
+        Format::Document => Box::new(TextFiles::of_source(source, options)),
+        Format::Parquet | Format::Arrow => {
+            return Err(origin.error(None, format!("no {format} file")));
+        }
+    };
+    Ok(group(format, rows, origin, options))
+}
+
+/// Puts rows of one document together where the caller or the rows say so.
+fn group(
+    format: Format,
+    rows: Box<dyn RowReader>,
+    origin: Origin,
+    options: &ReadOptions,
+) -> Box<dyn RowReader> {
+    let is_told = format.is_table() && !options.allow_duplicate_ids && !options.texts_only;
+    if options.group_rows || is_told {
+        return Box::new(grouped::Grouped::new(rows, origin, !options.group_rows));
+    }
+    rows
 }
 
 /// Refuses options that the format would ignore: the caller expects something else of the file.
@@ -275,7 +343,7 @@ fn check_options(format: Format, options: &ReadOptions) -> Result<()> {
             return refuse(Argument::ID_FIELD, "named fields");
         }
     }
-    if options.labels_path.is_some() && !format.takes_labels_file() {
+    if options.labels_path.is_some() && !format.takes_labels_file() && !format.takes_label_names() {
         return refuse(Argument::LABELS_FILE, "second file");
     }
     if options.label_separator.as_deref() == Some("") {
@@ -286,6 +354,22 @@ fn check_options(format: Format, options: &ReadOptions) -> Result<()> {
     }
     if options.label_separator.is_some() && !format.takes_label_separator() {
         return refuse(Argument::LABEL_SEPARATOR, "choice of separators");
+    }
+    if !options.label_columns.is_empty() {
+        if !format.is_table() {
+            return refuse(Argument::LABEL_COLUMNS, "columns");
+        }
+        if options.label_field.is_some() {
+            let message = Message::new("labels are in one field or in columns of 0 and 1; leave ");
+            let message = message.hint(Argument::LABEL_FIELD).text(" out");
+            return Err(Error::config(Argument::LABEL_COLUMNS, message));
+        }
+    }
+    if options.group_rows && !format.has_fields() {
+        return refuse(Argument::GROUP_ROWS, "named fields");
+    }
+    if options.delimiter.is_some() && format != Format::Csv {
+        return refuse(Argument::DELIMITER, "delimiter to choose");
     }
     match options.index_base {
         Some(1) if matches!(format, Format::XmcLibsvm | Format::XmcPair) => Err(Error::config(
@@ -342,7 +426,8 @@ mod tests {
             labels_path: Some("l.txt".into()),
             ..ReadOptions::default()
         };
-        assert!(check_options(Format::Jsonl, &options).is_err());
+        assert!(check_options(Format::FastText, &options).is_err());
+        assert!(check_options(Format::Jsonl, &options).is_ok());
         assert!(check_options(Format::TextPair, &options).is_ok());
     }
 }

@@ -1,140 +1,204 @@
-//! What CSV and TSV share: which column is what, and a document from the cells of a row.
+//! A document from the cells of a row, for all formats with columns.
+
+use std::borrow::Cow;
 
 use super::super::filter::RowFilter;
-use super::super::{Content, ReadOptions};
+use super::super::{Content, Label, ReadOptions};
+use super::columns::{ANNIF_URIS, Columns, FlagColumns, LabelColumns, read_flag};
+use super::label_file::LabelFile;
 use super::label_text::CellSplitter;
 use super::{RawDocument, Row};
-use crate::{Argument, Message};
+use crate::{Argument, Error, Message, Result};
 
-/// The column that holds the text where nobody names others.
-const TEXT: &str = "text";
+/// The cells of a row.
+pub(super) trait Cells {
+    /// A cell as text; empty where it has nothing.
+    fn text(&self, column: usize) -> Result<Cow<'_, str>, Message>;
 
-/// Columns that hold labels where the caller names none: ours, then Annif's.
-const LABELS: &str = "labels";
-const ANNIF_URIS: &str = "subject_uris";
+    /// The labels of a cell that is a list; `None` for text.
+    fn list(&self, column: usize) -> Result<Option<Vec<String>>, Message>;
+}
+
+impl Cells for [&str] {
+    fn text(&self, column: usize) -> Result<Cow<'_, str>, Message> {
+        Ok(self[column].into())
+    }
+
+    fn list(&self, _: usize) -> Result<Option<Vec<String>>, Message> {
+        Ok(None)
+    }
+}
 
 /// The columns of a table that make up documents.
 pub(super) struct Table {
-    text: Vec<usize>,
-    labels: Option<usize>,
-    id: Option<usize>,
-    /// One column for each deciding field of the filter.
-    filtered: Vec<usize>,
+    columns: Columns,
+    header: Vec<String>,
     filter: RowFilter,
     splitter: CellSplitter,
-    warnings: Vec<Message>,
-    num_columns: usize,
+    /// What label numbers count in, where labels are numbers.
+    label_file: Option<LabelFile>,
+    texts_only: bool,
 }
 
 impl Table {
-    /// Finds the columns in the header; the error says which is missing.
-    pub(super) fn new(header: &[&str], options: &ReadOptions) -> Result<Self, Message> {
-        let find = |name: &str| header.iter().position(|column| column.trim() == name);
-        let require = |name: &str, argument: Argument| {
-            find(name).ok_or_else(|| {
-                let found = header.join(", ");
-                Message::new(format!(
-                    "no column `{name}`; columns found: {found}. Name another with "
-                ))
-                .hint(argument)
-            })
-        };
-        let mut warnings = Vec::new();
-        let text = match options.text_fields.as_slice() {
-            [] => match usual_text(header, options, &mut warnings) {
-                columns if columns.is_empty() => vec![require(TEXT, Argument::TEXT_FIELD)?],
-                columns => columns,
-            },
-            chosen => chosen
-                .iter()
-                .map(|name| require(name, Argument::TEXT_FIELD))
-                .collect::<Result<_, _>>()?,
-        };
-        let labels = match &options.label_field {
-            Some(name) => Some(require(name, Argument::LABEL_FIELD)?),
-            None => find(LABELS).or_else(|| find(ANNIF_URIS)),
-        };
-        let id = match &options.id_field {
-            Some(name) => Some(require(name, Argument::ID_FIELD)?),
-            None => find("id"),
-        };
+    /// Finds the columns in the header, by the names that the caller gives and by the first rows;
+    /// `in_header` makes an error of what is wrong with it.
+    pub(super) fn open(
+        header: &[&str],
+        examples: &[Vec<String>],
+        options: &ReadOptions,
+        in_header: impl FnOnce(Message) -> Error,
+    ) -> Result<Self> {
         let filter = RowFilter::new(&options.filters);
-        let filtered: Result<_, _> = filter
-            .fields()
-            .map(|name| require(name, Argument::WHERE))
-            .collect();
-        let is_annif = labels.is_some_and(|column| header[column].trim() == ANNIF_URIS);
+        let flags = FlagColumns::of_rows(header.len(), examples);
+        let columns = Columns::find(header, &flags, &filter, options).map_err(in_header)?;
+        let is_annif = match columns.labels {
+            LabelColumns::One(column) => header[column].trim() == ANNIF_URIS,
+            _ => false,
+        };
         let splitter = match &options.label_separator {
             Some(separator) => CellSplitter::At(separator.clone()),
             None if is_annif => CellSplitter::Uris,
             None => CellSplitter::Undecided,
         };
-        if labels.is_none() && !options.texts_only {
-            let found = header.join(", ");
-            let warning = format!("no column `{LABELS}`, so no labels; columns found: {found}");
-            warnings.push(warning.into());
-        }
-        let num_columns = header.len();
         Ok(Self {
-            text,
-            labels,
-            id,
-            filtered: filtered?,
+            columns,
+            header: header.iter().map(|name| name.trim().to_owned()).collect(),
             filter,
             splitter,
-            warnings,
-            num_columns,
+            label_file: LabelFile::open(options)?,
+            texts_only: options.texts_only,
         })
+    }
+
+    /// Names for label numbers that the file itself has, where the caller names no file of them.
+    #[cfg(feature = "arrow")]
+    pub(super) fn set_label_names(&mut self, column: &str, names: Vec<String>) {
+        let is_named = match self.columns.labels {
+            LabelColumns::One(index) => self.header[index] == column,
+            _ => false,
+        };
+        if is_named && self.label_file.is_none() {
+            self.label_file = Some(LabelFile::of_names(column, names));
+        }
     }
 
     /// Number of columns in the header.
     pub(super) fn num_columns(&self) -> usize {
-        self.num_columns
+        self.header.len()
+    }
+
+    /// The columns that documents are made of, in order.
+    #[cfg(feature = "arrow")]
+    pub(super) fn used_columns(&self) -> Vec<usize> {
+        let columns = &self.columns;
+        let labels: &[usize] = match &columns.labels {
+            _ if self.texts_only => &[],
+            LabelColumns::None => &[],
+            LabelColumns::One(column) => std::slice::from_ref(column),
+            LabelColumns::Flags(columns) => columns,
+        };
+        let mut used = [&columns.text, &columns.filtered, labels].concat();
+        used.extend(columns.id);
+        used.sort_unstable();
+        used.dedup();
+        used
     }
 
     /// The document in the cells of a row, of which there are as many as columns.
-    pub(super) fn row(&mut self, cells: &[&str]) -> Result<Row, Message> {
+    pub(super) fn row<C: Cells + ?Sized>(&mut self, cells: &C) -> Result<Row, Message> {
         self.filter.start_row();
-        for (index, &column) in self.filtered.iter().enumerate() {
-            self.filter.judge(index, cells[column]);
+        for (index, &column) in self.columns.filtered.iter().enumerate() {
+            match cells.list(column)? {
+                Some(values) => {
+                    for value in values {
+                        self.filter.judge(index, &value);
+                    }
+                }
+                None => self.filter.judge(index, &cells.text(column)?),
+            }
         }
         if !self.filter.keeps_row() {
             return Ok(Row::Filtered);
         }
-        let texts: Vec<&str> = (self.text.iter().map(|&column| cells[column]))
-            .filter(|text| !text.is_empty())
-            .collect();
-        let was_undecided = matches!(self.splitter, CellSplitter::Undecided);
-        let labels = match self.labels {
-            Some(column) => self.splitter.split(cells[column])?,
-            None => Vec::new(),
-        };
-        if was_undecided && matches!(self.splitter, CellSplitter::Semicolon) {
-            let warning = Message::new("labels are split at `;`; ")
-                .hint(Argument::LABEL_SEPARATOR)
-                .text(" chooses another");
-            self.warnings.push(warning);
+        let mut texts = Vec::with_capacity(self.columns.text.len());
+        for &column in &self.columns.text {
+            let text = cells.text(column)?;
+            if !text.is_empty() {
+                texts.push(text);
+            }
         }
-        let id = self
-            .id
-            .map(|column| cells[column].trim())
-            .filter(|id| !id.is_empty());
+        let content = Content::Text(texts.join("\n"));
+        let labels = if self.texts_only {
+            Vec::new()
+        } else {
+            self.labels(cells)?
+        };
+        let id = match self.columns.id {
+            Some(column) => Some(cells.text(column)?.trim().to_owned()),
+            None => None,
+        };
         Ok(Row::Document(RawDocument {
-            id: id.map(Into::into),
-            content: Content::Text(texts.join("\n")),
+            id: id.filter(|id| !id.is_empty()),
+            content,
             labels,
         }))
     }
 
+    fn labels<C: Cells + ?Sized>(&mut self, cells: &C) -> Result<Vec<String>, Message> {
+        let labels = match &self.columns.labels {
+            LabelColumns::None => return Ok(Vec::new()),
+            LabelColumns::Flags(columns) => return flagged(cells, columns, &self.header),
+            &LabelColumns::One(column) => {
+                if let Some(labels) = cells.list(column)? {
+                    labels
+                } else {
+                    let cell = cells.text(column)?;
+                    let before = self.splitter.told();
+                    let labels = self.splitter.split(&cell)?;
+                    self.tell_splitting(before);
+                    labels
+                }
+            }
+        };
+        match &self.label_file {
+            None => Ok(labels),
+            Some(file) => {
+                let keys: Result<_, String> = labels.iter().map(|label| file.key(label)).collect();
+                Ok(keys?)
+            }
+        }
+    }
+
+    /// Says how label cells are taken apart, where a cell has just shown it.
+    fn tell_splitting(&mut self, before: Option<&str>) {
+        if let Some(told) = self.splitter.told().filter(|told| before != Some(*told)) {
+            let warning = Message::new(format!("labels are {told}; "))
+                .hint(Argument::LABEL_SEPARATOR)
+                .text(" chooses another separator");
+            self.columns.warnings.push(warning);
+        }
+    }
+
     /// True if there are columns that nobody wants.
     pub(super) fn has_other_fields(&self) -> bool {
+        let columns = &self.columns;
         let is_wanted = |column: usize| {
-            self.text.contains(&column)
-                || self.filtered.contains(&column)
-                || self.labels == Some(column)
-                || self.id == Some(column)
+            let is_label = match &columns.labels {
+                LabelColumns::None => false,
+                LabelColumns::One(label) => *label == column,
+                LabelColumns::Flags(labels) => labels.contains(&column),
+            };
+            is_label
+                || columns.text.contains(&column)
+                || columns.filtered.contains(&column)
+                || columns.id == Some(column)
         };
-        !(0..self.num_columns).all(is_wanted)
+        !(0..self.num_columns()).all(is_wanted)
+    }
+
+    pub(super) fn vocabulary(&self) -> &[Label] {
+        self.label_file.as_ref().map_or(&[], LabelFile::labels)
     }
 
     pub(super) fn explain_filter(&self) -> Option<String> {
@@ -142,74 +206,63 @@ impl Table {
     }
 
     pub(super) fn take_warnings(&mut self) -> Vec<Message> {
-        std::mem::take(&mut self.warnings)
+        std::mem::take(&mut self.columns.warnings)
+    }
+
+    /// Which columns are what, for people.
+    pub(super) fn layout(&self) -> Vec<(&'static str, String)> {
+        let names = |columns: &[usize]| {
+            let names: Vec<&str> = columns
+                .iter()
+                .map(|&column| &*self.header[column])
+                .collect();
+            names.join(", ")
+        };
+        let labels = match &self.columns.labels {
+            LabelColumns::None => "none".into(),
+            LabelColumns::One(column) => names(&[*column]),
+            LabelColumns::Flags(columns) => {
+                let shown = &columns[..columns.len().min(8)];
+                let more = if shown.len() < columns.len() {
+                    ", ..."
+                } else {
+                    ""
+                };
+                format!(
+                    "{} columns of 0 and 1: {}{more}",
+                    columns.len(),
+                    names(shown)
+                )
+            }
+        };
+        let id = self.columns.id.map_or("position".into(), |id| names(&[id]));
+        vec![
+            ("columns", self.header.join(", ")),
+            ("text from", names(&self.columns.text)),
+            ("labels from", labels),
+            ("id from", id),
+        ]
     }
 }
 
-/// The usual columns of the text that are there, else the one of all tables; none if there is
-/// neither. Any that is missing gives a warning.
-fn usual_text(header: &[&str], options: &ReadOptions, warnings: &mut Vec<Message>) -> Vec<usize> {
-    let find = |name: &str| header.iter().position(|column| column.trim() == name);
-    let usual = &options.usual_text_fields;
-    let mut columns: Vec<usize> = usual.iter().filter_map(|name| find(name)).collect();
-    if columns.is_empty() {
-        columns.extend(find(TEXT));
+/// The columns whose cell is 1; an empty cell counts as 0.
+fn flagged<C: Cells + ?Sized>(
+    cells: &C,
+    columns: &[usize],
+    header: &[String],
+) -> Result<Vec<String>, Message> {
+    let mut labels = Vec::new();
+    for &column in columns {
+        let cell = cells.text(column)?;
+        match read_flag(&cell) {
+            Some(true) => labels.push(header[column].clone()),
+            Some(false) => {}
+            None if cell.trim().is_empty() => {}
+            None => {
+                let name = &header[column];
+                return Err(format!("column `{name}` has `{cell}`; expected 0 or 1").into());
+            }
+        }
     }
-    if !columns.is_empty() {
-        let missing = usual.iter().filter(|name| find(name).is_none());
-        warnings.extend(missing.map(|name| format!("no row has the text field `{name}`").into()));
-    }
-    columns
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn usual_text_columns_are_taken_where_they_are_there() {
-        let columns = |header: &[&str], named: &[&str]| {
-            let owned = |names: &[&str]| names.iter().map(ToString::to_string).collect();
-            let options = ReadOptions {
-                text_fields: owned(named),
-                usual_text_fields: owned(&["title", "abstract"]),
-                texts_only: true,
-                ..ReadOptions::default()
-            };
-            Table::new(header, &options).map(|table| (table.text, table.warnings.len()))
-        };
-        let all = ["text", "abstract", "title"];
-        assert_eq!(columns(&all, &[]), Ok((vec![2, 1], 0)));
-        assert_eq!(columns(&all, &["text"]), Ok((vec![0], 0)));
-        assert_eq!(columns(&["text", "title"], &[]), Ok((vec![1], 1)));
-        assert_eq!(columns(&["id", "text"], &[]), Ok((vec![1], 2)));
-        assert!(columns(&["id", "body"], &[]).is_err());
-    }
-
-    #[test]
-    fn a_missing_column_is_named_with_those_found() {
-        let message = Table::new(&["id", "body"], &ReadOptions::default())
-            .err()
-            .unwrap();
-        assert_eq!(
-            message,
-            "no column `text`; columns found: id, body. Name another with text_field"
-        );
-        let options = ReadOptions {
-            filters: vec!["split=train".parse().unwrap()],
-            ..ReadOptions::default()
-        };
-        let message = Table::new(&["text"], &options).err().unwrap().to_string();
-        assert!(message.starts_with("no column `split`"), "{message}");
-    }
-
-    #[test]
-    fn a_table_without_labels_says_so() {
-        let mut table = Table::new(&["text"], &ReadOptions::default()).unwrap();
-        let warnings = table.take_warnings();
-        assert_eq!(
-            warnings,
-            ["no column `labels`, so no labels; columns found: text"]
-        );
-    }
+    Ok(labels)
 }

@@ -1,10 +1,8 @@
 //! Vocabularies in columns: TSV without header, CSV with one.
 
-use csv::{Position, ReaderBuilder, StringRecord};
-
 use super::super::Label;
-use super::super::bounds::RowBytes;
-use super::super::format::{bare_uri, explain_csv};
+use super::super::csv_records::CsvRecords;
+use super::super::format::bare_uri;
 use super::super::source::Source;
 use super::PlacedLabel;
 use crate::Result;
@@ -88,31 +86,24 @@ impl Columns {
 
 /// Reads a CSV with a header.
 pub(super) fn read_csv(source: Source) -> Result<Vec<PlacedLabel>> {
-    let (reader, origin) = source.into_reader();
-    let (reader, row) = RowBytes::new(reader);
-    let mut reader = ReaderBuilder::new()
-        .has_headers(false)
-        .trim(csv::Trim::All)
-        .from_reader(reader);
-    let mut record = StringRecord::new();
+    let mut records = CsvRecords::new(source, b',');
     let mut columns: Option<Columns> = None;
     let mut labels = Vec::new();
     loop {
-        row.start();
-        let has_more = reader.read_record(&mut record);
-        if !has_more.map_err(|error| explain_csv(error, &origin))? {
+        let Some(cells) = records.next_record()? else {
             return Ok(labels);
-        }
-        let cells: Vec<&str> = record.iter().collect();
+        };
+        let cells: Vec<&str> = cells.into_iter().map(str::trim).collect();
         match &columns {
             None => {
                 columns = Columns::find(&cells);
                 if columns.is_none() {
-                    return Err(origin.error(1, "expected a header with `uri` and `label`"));
+                    return Err(records.error("expected a header with `uri` and `label`"));
                 }
             }
             Some(columns) => {
-                labels.push((columns.label(&cells), record.position().map(Position::line)));
+                let label = columns.label(&cells);
+                labels.push((label, Some(records.line())));
             }
         }
     }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
+use super::super::format::parse_list;
 use super::super::{Content, Document, Format, WriteOptions};
 use super::LabelNumbers;
 use crate::{Argument, Message, SparseVector};
@@ -139,11 +140,13 @@ impl Encoder {
                 })?;
             }
             Format::Csv => {
-                let cell = join_at(labels, self.separator.as_deref().unwrap_or(CELL_SEPARATOR))?;
+                let separator = self.separator.as_deref().unwrap_or(CELL_SEPARATOR);
+                let cell = join_in_cell(labels, separator)?;
                 *main = [id, text, &cell].map(csv_cell).join(",");
             }
             Format::Tsv => {
-                let labels = join_at(labels, self.separator.as_deref().unwrap_or(CELL_SEPARATOR))?;
+                let separator = self.separator.as_deref().unwrap_or(CELL_SEPARATOR);
+                let labels = join_in_cell(labels, separator)?;
                 let text = self.line_text(text, true)?;
                 *main = format!("{}\t{text}\t{}", one_cell(id)?, one_cell(&labels)?);
             }
@@ -168,6 +171,9 @@ impl Encoder {
                     .map(ToString::to_string)
                     .collect();
                 *main = format!("{}\t{}", numbers.join(","), self.line_text(text, true)?);
+            }
+            Format::Document | Format::Parquet | Format::Arrow => {
+                return Err("the format is read and not written".into());
             }
             Format::XmcLibsvm | Format::Libsvm | Format::XmcPair => {
                 return Err("the format takes features, and the document is a text".into());
@@ -343,6 +349,15 @@ fn join_at(labels: &[String], separator: &str) -> Result<String, Message> {
         ))
         .hint(Argument::LABEL_SEPARATOR)),
         None => Ok(labels.join(separator)),
+    }
+}
+
+/// The labels of a cell, which must not look like a list of them.
+fn join_in_cell(labels: &[String], separator: &str) -> Result<String, Message> {
+    let cell = join_at(labels, separator)?;
+    match parse_list(&cell) {
+        None => Ok(cell),
+        Some(_) => Err(format!("the labels `{cell}` would be read as a list").into()),
     }
 }
 

@@ -134,6 +134,10 @@ impl std::fmt::Debug for CorpusWriter {
 }
 
 fn check_options(format: Format, options: &WriteOptions) -> Result<()> {
+    if !format.is_written() {
+        let message = format!("the format {format} is read and not written");
+        return Err(Error::config(Argument::FORMAT, message));
+    }
     let needs_second = match format {
         Format::TextPair | Format::XmcPair => true,
         Format::XmcRaw | Format::Text2Text => options.label_keys.is_empty(),
