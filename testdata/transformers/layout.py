@@ -13,18 +13,25 @@ def own_layout(kind, values):
     take = lambda name: values[name].detach()
     if kind == "xlnet":
         own["encoder.embeddings.word"] = take("word_embedding.weight")
+    elif kind == "modernbert":
+        own["encoder.embeddings.word"] = take("embeddings.tok_embeddings.weight")
+        own["encoder.embeddings.norm.weight"] = take("embeddings.norm.weight")
+        own["encoder.norm.weight"] = take("final_norm.weight")
     else:
         own["encoder.embeddings.word"] = take("embeddings.word_embeddings.weight")
         own["encoder.embeddings.position"] = take("embeddings.position_embeddings.weight")
         for part in ["weight", "bias"]:
             own[f"encoder.embeddings.norm.{part}"] = take(f"embeddings.LayerNorm.{part}")
-        if kind in ["bert", "roberta"]:
+        if kind in ["bert", "roberta", "electra"]:
             own["encoder.embeddings.type"] = take("embeddings.token_type_embeddings.weight")
+    if kind == "electra":
+        for part in ["weight", "bias"]:
+            own[f"encoder.embeddings.projection.{part}"] = take(f"embeddings_project.{part}")
     if kind == "mpnet":
         own["encoder.distances"] = take("encoder.relative_attention_bias.weight")
     number = 0
     while True:
-        layer = (xlnet_layer if kind == "xlnet" else plain_layer)(kind, number, values)
+        layer = LAYERS.get(kind, plain_layer)(kind, number, values)
         if layer is None:
             return own
         own.update({f"encoder.layer.{number}.{name}": value for name, value in layer.items()})
@@ -39,7 +46,7 @@ PLAIN_NAMES = {
     "distilbert": ("transformer.layer.{}.", "attention.q_lin attention.k_lin attention.v_lin attention.out_lin "
                    "sa_layer_norm ffn.lin1 ffn.lin2 output_layer_norm"),
 }
-PLAIN_NAMES["roberta"] = PLAIN_NAMES["bert"]
+PLAIN_NAMES["roberta"] = PLAIN_NAMES["electra"] = PLAIN_NAMES["bert"]
 OWN_NAMES = ["attention.output", "attention.norm", "feed_forward.inner", "feed_forward.outer", "feed_forward.norm"]
 
 
@@ -78,3 +85,17 @@ def xlnet_layer(_kind, number, values):
         own[f"feed_forward.outer.{part}"] = take(f"ff.layer_2.{part}")
         own[f"feed_forward.norm.{part}"] = take(f"ff.layer_norm.{part}")
     return own
+
+
+def modernbert_layer(_kind, number, values):
+    prefix = f"layers.{number}."
+    if f"{prefix}attn.Wqkv.weight" not in values:
+        return None
+    names = {"attention.qkv": "attn.Wqkv", "attention.output": "attn.Wo", "attention.norm": "attn_norm",
+             "feed_forward.inner": "mlp.Wi", "feed_forward.outer": "mlp.Wo", "feed_forward.norm": "mlp_norm"}
+    # The first layer has no norm before its attention.
+    return {f"{own}.weight": values[f"{prefix}{name}.weight"].detach() for own, name in names.items()
+            if f"{prefix}{name}.weight" in values}
+
+
+LAYERS = {"xlnet": xlnet_layer, "modernbert": modernbert_layer}

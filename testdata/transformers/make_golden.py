@@ -12,8 +12,9 @@ from pathlib import Path
 
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import (BertConfig, BertModel, DistilBertConfig, DistilBertModel, MPNetConfig, MPNetModel,
-                          RobertaConfig, RobertaModel, XLNetConfig, XLNetModel)
+from transformers import (BertConfig, BertModel, DistilBertConfig, DistilBertModel, ElectraConfig, ElectraModel,
+                          ModernBertConfig, ModernBertModel, MPNetConfig, MPNetModel, RobertaConfig, RobertaModel,
+                          XLNetConfig, XLNetModel)
 
 from layout import own_layout
 
@@ -35,10 +36,16 @@ CASES = {
         max_position_embeddings=POSITIONS, activation="relu")),
     "xlnet": (XLNetModel, XLNetConfig(vocab_size=VOCABULARY, d_model=WIDTH, n_head=HEADS, n_layer=3, d_inner=INNER,
                                       ff_activation="silu", clamp_len=20)),
+    "electra": (ElectraModel, ElectraConfig(**PLAIN, embedding_size=16, num_hidden_layers=2)),
+    # Layers 0 and 3 look at all pieces, the others at four to either side.
+    "modernbert": (ModernBertModel, ModernBertConfig(
+        **PLAIN, num_hidden_layers=4, local_attention=8, global_attn_every_n_layers=3, pad_token_id=0, bos_token_id=1,
+        eos_token_id=2, cls_token_id=1, sep_token_id=2)),
 }
 # The forms that weights are found in: number format and what stands before the names.
 FORMS = {"bert": (torch.float32, ""), "roberta": (torch.float16, "roberta."), "mpnet": (torch.bfloat16, "mpnet."),
-         "distilbert": (torch.bfloat16, ""), "xlnet": (torch.bfloat16, "transformer.")}
+         "distilbert": (torch.bfloat16, ""), "xlnet": (torch.bfloat16, "transformer."),
+         "electra": (torch.bfloat16, "electra."), "modernbert": (torch.bfloat16, "model.")}
 
 
 def draw(model):
@@ -67,7 +74,7 @@ def batch(documents, kind, pad):
         if kind == "xlnet":
             types[number, length - 1] = 2
     arguments = {"input_ids": ids, "attention_mask": mask}
-    if kind in ["bert", "xlnet"]:
+    if kind in ["bert", "electra", "xlnet"]:
         arguments["token_type_ids"] = types
     return arguments
 
@@ -76,9 +83,20 @@ def document_pieces(kind, documents):
     return [len(document) - 1 if kind == "xlnet" else 0 for document in documents]
 
 
+def states_of(kind, model, documents):
+    """The embeddings and what each layer makes of them; the last states of ModernBERT are those behind its last norm."""
+    output = model(**batch(documents, kind, model.config.pad_token_id), output_hidden_states=True)
+    return [*output.hidden_states[:-1], output.last_hidden_state]
+
+
 def compute(kind, model, documents, projection):
     """Hidden states, the vectors of the documents, and gradients of the projected vectors' sum."""
-    states = model(**batch(documents, kind, model.config.pad_token_id), output_hidden_states=True).hidden_states
+    # Behind the end of a document ModernBERT computes no numbers where no real piece is near, which would spread.
+    groups = [[document] for document in documents] if kind == "modernbert" else [documents]
+    read = [states_of(kind, model, group) for group in groups]
+    longest = max(map(len, documents))
+    padded = [[torch.nn.functional.pad(layer, (0, 0, 0, longest - layer.shape[1])) for layer in states] for states in read]
+    states = [torch.cat(layers) for layers in zip(*padded)]
     rows, pieces = range(len(documents)), document_pieces(kind, documents)
     vector = torch.cat([layer[rows, pieces] for layer in reversed(states[-READ_LAYERS:])], 1)
     (vector * projection).sum().backward()

@@ -16,6 +16,7 @@ pub mod parameters;
 mod precision;
 pub mod pretrained;
 mod setting;
+pub mod siamese;
 mod start;
 mod systems;
 mod threads;
@@ -43,9 +44,10 @@ pub use transformer::write_encoder_values;
 pub use transformer::{Architecture, ArchitectureKind, DocumentPiece, Pooling, TransformerConfig};
 
 /// The families of this crate.
-pub static FAMILIES: [&dyn Family; 4] = [
+pub static FAMILIES: [&dyn Family; 5] = [
     &words::WORDS,
     &pretrained::PRETRAINED,
     &treader::TREADER,
     &dense::Dense,
+    &siamese::Siamese,
 ];

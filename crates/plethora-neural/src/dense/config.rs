@@ -197,7 +197,7 @@ impl<Number: Setting<f32>> NeighboursConfig<Number> {
 
 impl EncoderConfig {
     /// The settings of the encoder as a network has them.
-    pub(super) fn transformer(&self) -> TransformerConfig {
+    pub(crate) fn transformer(&self) -> TransformerConfig {
         TransformerConfig {
             folder: self.folder.clone(),
             layers: 1,

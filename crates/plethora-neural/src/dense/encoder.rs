@@ -16,14 +16,14 @@ use crate::start::Start;
 use crate::systems::network_file;
 use crate::systems::ranked_batches::{RankedBatches, ReadsBatches};
 use crate::systems::rankings::flat;
-use crate::transformer::{Architecture, PieceInput, Transformer, Weights};
+use crate::transformer::{Architecture, PieceInput, Transformer, TransformerConfig, Weights};
 
 /// Name of the encoder's weights in a model folder.
-pub(super) const ENCODER_FILE: &str = "encoder.safetensors";
+pub(crate) const ENCODER_FILE: &str = "encoder.safetensors";
 
 /// An encoder, ready to read.
 #[derive(Debug)]
-pub(super) struct FrozenEncoder {
+pub(crate) struct FrozenEncoder {
     architecture: Architecture,
     transformer: Transformer,
     parameters: Parameters,
@@ -35,18 +35,27 @@ pub(super) struct FrozenEncoder {
 impl FrozenEncoder {
     /// Reads the encoder of a Hugging Face folder, to compute in numbers of `kind`; what a model will keep
     /// of it stays in 32 bits.
-    pub(super) fn load(
+    pub(crate) fn load(
         architecture: Architecture,
         config: &EncoderConfig,
         (device, kind): (tch::Device, Kind),
     ) -> Result<Self> {
+        let mut encoder = Self::load_to_train(architecture, &config.transformer(), (device, kind))?;
+        encoder.parameters.dense.end_training();
+        Ok(encoder)
+    }
+
+    /// As [`load`](Self::load), by the settings of a transformer, with gradients.
+    pub(crate) fn load_to_train(
+        architecture: Architecture,
+        settings: &TransformerConfig,
+        (device, kind): (tch::Device, Kind),
+    ) -> Result<Self> {
         guarded(|| {
             let mut builder = DenseParametersBuilder::default();
-            let weights = Weights::Folder(Path::new(&config.folder));
-            let settings = config.transformer();
-            let transformer = Transformer::new(&architecture, &settings, &mut builder, weights)?;
-            let mut dense = builder.finish_in(device, kind);
-            dense.end_training();
+            let weights = Weights::Folder(Path::new(&settings.folder));
+            let transformer = Transformer::new(&architecture, settings, &mut builder, weights)?;
+            let dense = builder.finish_in(device, kind);
             Ok(Self {
                 architecture,
                 transformer,
@@ -61,7 +70,7 @@ impl FrozenEncoder {
     }
 
     /// Opens the encoder of a model folder.
-    pub(super) fn open(
+    pub(crate) fn open(
         folder: &ModelReader,
         config: &EncoderConfig,
         (device, kind): (tch::Device, Kind),
@@ -86,36 +95,51 @@ impl FrozenEncoder {
     }
 
     /// Writes it into a model folder.
-    pub(super) fn save(&self, writer: &ModelWriter) -> Result<()> {
+    pub(crate) fn save(&self, writer: &ModelWriter) -> Result<()> {
         writer.write_json(ARCHITECTURE_FILE, &self.architecture)?;
         network_file::save(&self.parameters, &writer.path(ENCODER_FILE))
     }
 
-    pub(super) fn architecture(&self) -> &Architecture {
+    /// All its weights, and whatever tables are trained with them.
+    pub(crate) fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// The same, to add tables or to give up what only training needs.
+    pub(crate) fn parameters_mut(&mut self) -> &mut Parameters {
+        &mut self.parameters
+    }
+
+    /// The network itself.
+    pub(crate) fn transformer(&self) -> &Transformer {
+        &self.transformer
+    }
+
+    pub(crate) fn architecture(&self) -> &Architecture {
         &self.architecture
     }
 
-    pub(super) fn device(&self) -> tch::Device {
+    pub(crate) fn device(&self) -> tch::Device {
         self.device
     }
 
-    pub(super) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> Kind {
         self.kind
     }
 
     /// Numbers of a vector.
-    pub(super) fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         self.transformer.width()
     }
 
     /// Number of its weights.
-    pub(super) fn num_parameters(&self) -> u64 {
+    pub(crate) fn num_parameters(&self) -> u64 {
         network_file::num_parameters(&self.parameters)
     }
 
     /// The vectors of documents in pieces. Documents of similar length are read together, so that padding is
     /// small; `after_batches` hears how many are done and may stop the work.
-    pub(super) fn vectors(
+    pub(crate) fn vectors(
         &self,
         sequences: &IndexRows,
         cut: Cut,

@@ -6,21 +6,22 @@
 
 mod blend;
 mod config;
-mod encoder;
+pub(crate) mod encoder;
 mod estimate;
 mod explain;
 mod family;
 mod fit;
 mod indexes;
 mod model;
-mod pooling;
+pub(crate) mod pooling;
 mod rows;
-mod text_vectors;
+pub(crate) mod text_vectors;
 mod trainable;
 mod trainer;
 mod training_set;
 mod vector_cache;
-mod vectors;
+
+use crate::systems::vectors;
 
 pub use config::{
     ClassifiersConfig, DenseConfig, DocumentConfig, EncoderConfig, FitConfig, NeighboursConfig,

@@ -1,5 +1,7 @@
 //! A trained model of the system `dense`.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use plethora_core::artifact::{CONFIG_FILE, ModelReader, ModelWriter, WorkFolder};
 use plethora_core::corpus::Document;
 use plethora_core::text::TfIdf;
@@ -26,7 +28,8 @@ use crate::{Result, open_device};
 #[derive(Debug)]
 pub struct DenseModel {
     pub(super) config: DenseConfig,
-    pub(super) encoder: TextVectors,
+    /// Tensors are not made to be shared by threads; everything else is.
+    encoder: Mutex<TextVectors>,
     pub(super) tfidf: TfIdf,
     pub(super) classifiers: LinearModel,
     pub(super) indexes: Indexes,
@@ -49,7 +52,7 @@ impl DenseModel {
             LinearModel::open_unsaved(work, config.linear(), num_features, num_labels)?;
         Ok(Self {
             config,
-            encoder,
+            encoder: Mutex::new(encoder),
             tfidf,
             classifiers,
             indexes,
@@ -79,7 +82,7 @@ impl DenseModel {
         let num_features = num_features(&config, num_terms, width);
         let classifiers = LinearModel::open(folder, config.linear(), num_features, num_labels)?;
         Ok(Self {
-            encoder: TextVectors::new(encoder, reader),
+            encoder: Mutex::new(TextVectors::new(encoder, reader)),
             config,
             tfidf,
             classifiers,
@@ -87,11 +90,16 @@ impl DenseModel {
         })
     }
 
+    /// Encoding changes nothing in an encoder, so that a panic leaves it as it was.
+    fn encoder(&self) -> MutexGuard<'_, TextVectors> {
+        self.encoder.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Texts as features and vectors.
     pub(super) fn asked(&self, texts: &[&str]) -> Result<Asked> {
         Ok(Asked {
             features: self.tfidf.transform(texts),
-            vectors: self.encoder.of_texts(texts)?,
+            vectors: self.encoder().of_texts(texts)?,
         })
     }
 
@@ -136,8 +144,9 @@ impl DenseModel {
         }
         let folder = folder_of(writer);
         self.tfidf.save_to(&folder)?;
-        self.encoder.reader().pieces.save_to(&folder)?;
-        self.encoder.encoder().save(writer)?;
+        let encoder = self.encoder();
+        encoder.reader().pieces.save_to(&folder)?;
+        encoder.encoder().save(writer)?;
         writer.write_json(CONFIG_FILE, &self.config)?;
         Ok(())
     }

@@ -18,7 +18,7 @@ const MODE: &str = "pooling_mode_";
 ///
 /// # Errors
 /// [`Config`](plethora_core::Error::Config) for one that is neither the mean nor the first piece.
-pub(super) fn of_folder(folder: &Path) -> Result<Pooling> {
+pub(crate) fn of_folder(folder: &Path) -> Result<Pooling> {
     let path = folder.join(POOLING_FILE);
     let Ok(text) = std::fs::read(&path) else {
         return Ok(Pooling::Mean);

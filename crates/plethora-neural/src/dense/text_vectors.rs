@@ -24,7 +24,7 @@ const NAME_LENGTH: usize = 32;
 
 /// A frozen encoder with its tokenizer.
 #[derive(Debug)]
-pub(super) struct TextVectors {
+pub(crate) struct TextVectors {
     encoder: FrozenEncoder,
     reader: PieceReader,
     cache: Option<Mutex<VectorCache>>,
@@ -32,7 +32,7 @@ pub(super) struct TextVectors {
 
 /// Texts on their way to vectors.
 #[derive(Debug, Default)]
-pub(super) struct WaitingTexts {
+pub(crate) struct WaitingTexts {
     keys: Vec<TextKey>,
     /// False where the cache has the vector.
     is_new: Vec<bool>,
@@ -42,18 +42,18 @@ pub(super) struct WaitingTexts {
 
 impl WaitingTexts {
     /// Number of texts.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.keys.len()
     }
 
     /// Number of texts whose vectors the cache has.
-    pub(super) fn num_known(&self) -> usize {
+    pub(crate) fn num_known(&self) -> usize {
         self.is_new.iter().filter(|is_new| !**is_new).count()
     }
 }
 
 impl TextVectors {
-    pub(super) fn new(encoder: FrozenEncoder, reader: PieceReader) -> Self {
+    pub(crate) fn new(encoder: FrozenEncoder, reader: PieceReader) -> Self {
         Self {
             encoder,
             reader,
@@ -63,7 +63,7 @@ impl TextVectors {
 
     /// Finds vectors in the folder `cache`, and keeps new ones there. `encoder_files` are the weights, which
     /// under the same name may be others.
-    pub(super) fn with_cache(
+    pub(crate) fn with_cache(
         mut self,
         cache: &Path,
         pooling: Pooling,
@@ -80,16 +80,21 @@ impl TextVectors {
         Ok(self)
     }
 
-    pub(super) fn encoder(&self) -> &FrozenEncoder {
+    pub(crate) fn encoder(&self) -> &FrozenEncoder {
         &self.encoder
     }
 
-    pub(super) fn reader(&self) -> &PieceReader {
+    /// The encoder, to train it.
+    pub(crate) fn encoder_mut(&mut self) -> &mut FrozenEncoder {
+        &mut self.encoder
+    }
+
+    pub(crate) fn reader(&self) -> &PieceReader {
         &self.reader
     }
 
     /// Cuts texts into pieces, but for those whose vectors are known.
-    pub(super) fn wait(&self, texts: &[impl AsRef<str> + Sync], waiting: &mut WaitingTexts) {
+    pub(crate) fn wait(&self, texts: &[impl AsRef<str> + Sync], waiting: &mut WaitingTexts) {
         let mut new_texts = Vec::new();
         for text in texts.iter().map(AsRef::as_ref) {
             let key = TextKey::of(text);
@@ -108,7 +113,7 @@ impl TextVectors {
 
     /// The vectors of texts, from the cache or from the encoder; `after_texts` hears how many more are done
     /// and may stop the work. What is done by then is in the cache.
-    pub(super) fn encode(
+    pub(crate) fn encode(
         &self,
         waiting: &WaitingTexts,
         mut after_texts: impl FnMut(usize) -> Result<()>,
@@ -147,7 +152,7 @@ impl TextVectors {
     }
 
     /// The vectors of a few texts.
-    pub(super) fn of_texts(&self, texts: &[impl AsRef<str> + Sync]) -> Result<Vectors> {
+    pub(crate) fn of_texts(&self, texts: &[impl AsRef<str> + Sync]) -> Result<Vectors> {
         let mut waiting = WaitingTexts::default();
         self.wait(texts, &mut waiting);
         self.encode(&waiting, |_| Ok(()))

@@ -100,7 +100,7 @@ impl VectorCache {
 
     /// Maps a file and checks it as a whole, which costs far less than making it.
     fn add(&mut self, path: &Path) -> plethora_core::Result<()> {
-        let arrays = MappedArrays::open(path)?;
+        let arrays = MappedArrays::open_own(path)?;
         let keys: &[u8] = arrays.array("keys")?;
         let vectors: MappedArray<u16> = arrays.owned("vectors")?;
         let (keys, rest) = keys.as_chunks::<KEY_BYTES>();

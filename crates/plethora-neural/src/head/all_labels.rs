@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tch::{Device, Kind, Reduction, Tensor};
 
-use super::{HeadStep, LabelFacts, LabelHead, Ranked, VectorInput};
+use super::{HeadStep, LabelFacts, LabelHead, Ranked, VectorInput, log_odds};
 use crate::parameters::{DenseParametersBuilder, ParameterId};
 use crate::train::{Learnt, LossScale};
 
@@ -47,7 +47,7 @@ impl AllLabels {
     }
 
     /// documents x labels, in 32 bits: scores before the sigmoid.
-    fn scores(&self, input: &VectorInput<'_>) -> Tensor {
+    pub(crate) fn scores(&self, input: &VectorInput<'_>) -> Tensor {
         let (dense, vector) = (&input.parameters.dense, input.vector);
         let outputs = dense.computed(self.outputs).to_kind(vector.kind());
         let bias = dense.computed(self.bias).to_kind(vector.kind());
@@ -97,6 +97,17 @@ impl LabelHead<VectorInput<'_>> for AllLabels {
             }
         };
         Ranked { log_scores, labels }
+    }
+
+    fn log_odds_of(&self, input: &VectorInput<'_>, label: u32) -> Tensor {
+        let scores = self.scores(input);
+        match self.output {
+            OutputKind::Sigmoid => scores.select(1, i64::from(label)),
+            OutputKind::Softmax => {
+                let log_scores = scores.log_softmax(1, Kind::Float);
+                log_odds(&log_scores.select(1, i64::from(label)))
+            }
+        }
     }
 
     #[cfg(test)]

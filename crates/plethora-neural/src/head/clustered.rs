@@ -14,7 +14,7 @@ use super::candidates::Recalled;
 use super::clusters::Clusters;
 use super::discriminator::Discriminator;
 use super::vector_input::{LabelPlaces, Ranked, VectorInput, send_back};
-use super::{HeadStep, LabelFacts, LabelHead};
+use super::{HeadStep, LabelFacts, LabelHead, log_odds};
 use crate::parameters::{DenseParametersBuilder, ParameterId};
 use crate::start::Start;
 use crate::train::{Learnt, LossScale};
@@ -209,6 +209,18 @@ impl LabelHead<VectorInput<'_>> for Clustered {
         } else {
             let (log_scores, labels) = log_scores.topk(keep, 1, true, true);
             Ranked { log_scores, labels }
+        }
+    }
+
+    fn log_odds_of(&self, input: &VectorInput<'_>, label: u32) -> Tensor {
+        let logits = self.logits(input).to_kind(Kind::Float);
+        match &self.discriminator {
+            Some(discriminator) => {
+                let cluster = i64::from(discriminator.choice().cluster_of(label));
+                let of_label = discriminator.logit_of(input, label).log_sigmoid();
+                log_odds(&(logits.select(1, cluster).log_sigmoid() + of_label))
+            }
+            None => logits.select(1, i64::from(label)),
         }
     }
 }

@@ -229,6 +229,14 @@ impl Discriminator {
         best.expect("a cluster has labels").filled_to(keep)
     }
 
+    /// The score of one label before the sigmoid, one per document.
+    pub(super) fn logit_of(&self, input: &VectorInput<'_>, label: u32) -> Tensor {
+        let table = input.parameters.tables[self.table].values();
+        let hidden = self.hidden(input, Phase::Joint).to_kind(table.kind());
+        let logits = hidden.matmul(&table.narrow(0, i64::from(label), 1).tr());
+        logits.to_kind(Kind::Float).select(1, 0)
+    }
+
     /// documents x labels of [`Candidates::labels`]: true where the label is a candidate.
     #[cfg(test)]
     pub(super) fn mask(&self, candidates: &Candidates, targets: &LabelPlaces) -> Tensor {

@@ -275,6 +275,15 @@ impl LabelHead<VectorInput<'_>> for Exact {
             labels: best.labels,
         }
     }
+
+    fn log_odds_of(&self, input: &VectorInput<'_>, label: u32) -> Tensor {
+        let tables = &input.parameters.tables;
+        let part = |table: usize| tables[table].values().narrow(0, i64::from(label), 1);
+        let vector = part(self.tables.vectors);
+        let hidden = self.hidden(input).to_kind(vector.kind());
+        let logits = hidden.matmul(&vector.tr()).to_kind(Kind::Float);
+        logits + part(self.tables.biases).to_kind(Kind::Float)
+    }
 }
 
 /// The places of a run's positives in its matrix of documents x labels, read row by row.

@@ -39,6 +39,12 @@ pub(crate) trait LabelHead<Encoded>: Debug + Send {
     /// labels look into the best `beam` ones.
     fn rank(&self, encoded: &Encoded, beam: usize, keep: usize) -> Ranked;
 
+    /// The log-odds of a label's score, one per document, part of the graph of what the encoder gave;
+    /// of heads whose models are explained by gradients.
+    fn log_odds_of(&self, _encoded: &Encoded, _label: u32) -> Tensor {
+        panic!("the head is explained otherwise");
+    }
+
     /// Scores of all labels before the sigmoid, of heads that ever have them.
     #[cfg(test)]
     fn logits(&self, _encoded: &Encoded) -> Tensor {
@@ -59,6 +65,13 @@ pub(crate) struct HeadStep<'a> {
     pub(crate) phase: Phase,
     /// Whether dropout leaves anything out.
     pub(crate) drops: bool,
+}
+
+/// Log-odds of the logarithm of a score.
+pub(crate) fn log_odds(log_score: &Tensor) -> Tensor {
+    // The nearest number to 1 that differs from it.
+    let rest = (-log_score.exp() + 1.0).clamp_min(f64::from(f32::EPSILON));
+    log_score - rest.log()
 }
 
 /// What a head needs to know of the labels to start.
@@ -84,5 +97,60 @@ impl LabelFacts<'_> {
             })
             .collect();
         Tensor::from_slice(&odds)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use tch::{Kind, Tensor};
+
+    use super::{VectorHead, VectorInput};
+    use crate::parameters::Parameters;
+
+    fn input<'a>(parameters: &'a Parameters, vector: &'a Tensor) -> VectorInput<'a> {
+        VectorInput {
+            parameters,
+            vector,
+            prior: None,
+        }
+    }
+
+    /// The log-odds of every label are those of its score in the ranking, and a graph leads back from
+    /// them to the document vector.
+    pub(crate) fn check_log_odds(head: &VectorHead, parameters: &Parameters, vector: &Tensor) {
+        let every = 1_000;
+        let ranked = tch::no_grad(|| head.rank(&input(parameters, vector), every, every));
+        let [num_documents, num_labels] = ranked.labels.size()[..] else {
+            panic!("documents x labels");
+        };
+        for (document, place) in
+            (0..num_documents).flat_map(|d| (0..num_labels).map(move |p| (d, p)))
+        {
+            let label = ranked.labels.int64_value(&[document, place]);
+            let expected = ranked.log_scores.double_value(&[document, place]);
+            let value = |vector: &Tensor| {
+                head.log_odds_of(&input(parameters, vector), label as u32)
+                    .flatten(0, -1)
+                    .get(document)
+            };
+            let found = value(vector).log_sigmoid().double_value(&[]);
+            assert!(
+                (found - expected).abs() < 1e-4,
+                "{label}: {found} for {expected}"
+            );
+            if place > 2 {
+                continue;
+            }
+            let leaf = vector.copy().set_requires_grad(true);
+            let gradient = Tensor::run_backward(&[value(&leaf)], &[&leaf], false, false).remove(0);
+            let along = (gradient * vector).sum(Kind::Float).double_value(&[]);
+            let step = 1e-2;
+            let longer = |factor: f64| tch::no_grad(|| value(&(vector * factor)).double_value(&[]));
+            let slope = (longer(1.0 + step) - longer(1.0 - step)) / (2.0 * step);
+            assert!(
+                (along - slope).abs() < 2e-3 + 0.02 * slope.abs(),
+                "{label}: {along} for {slope}"
+            );
+        }
     }
 }

@@ -66,12 +66,22 @@ pub struct DenseParametersBuilder {
     entries: Vec<(String, Tensor, RateGroup)>,
     /// Matrices that weight decay leaves alone.
     undecayed: Vec<ParameterId>,
+    /// The group of parameters for which none is named, where it is not the shared one.
+    rate: Option<RateGroup>,
 }
 
 impl DenseParametersBuilder {
     /// Adds a parameter.
     pub fn add(&mut self, name: impl Into<String>, value: Tensor) -> ParameterId {
-        self.add_in(RateGroup::Shared, name, value)
+        self.add_in(self.rate.unwrap_or(RateGroup::Shared), name, value)
+    }
+
+    /// Lets parameters that `add` adds, and for which it names no group, learn at the rate of this one.
+    pub fn at_rate<T>(&mut self, rate: RateGroup, add: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.rate.replace(rate);
+        let added = add(self);
+        self.rate = before;
+        added
     }
 
     /// Adds a parameter that learns at the rate of its group.

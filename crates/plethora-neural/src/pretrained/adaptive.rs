@@ -218,6 +218,10 @@ impl LabelHead<VectorInput<'_>> for Adaptive {
     fn rank(&self, input: &VectorInput<'_>, _beam: usize, keep: usize) -> Ranked {
         self.best_labels(input, keep)
     }
+
+    fn log_odds_of(&self, input: &VectorInput<'_>, label: u32) -> Tensor {
+        self.log_odds_of_label(input, label)
+    }
 }
 
 impl LabelColumns {

@@ -2,16 +2,21 @@
 
 use tch::{Device, Tensor};
 
+use super::windows::{Row, WindowsOfDocuments, WindowsOnDevice};
 use crate::head::LabelPlaces;
 use crate::transfer::{pinned, upload};
 
 /// How documents are cut that are too long.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cut {
-    /// Pieces that stay.
+    /// Pieces of a window, or of a document where there is but one.
     pub(crate) max_length: usize,
     /// How many of them are special ones, which stay at the end.
     pub(crate) num_at_end: usize,
+    /// How many special ones stand before a text.
+    pub(crate) num_at_start: usize,
+    /// Windows of a document at most.
+    pub(crate) windows: usize,
     /// Batches are a multiple of this many pieces long.
     pub(crate) step: usize,
 }
@@ -25,6 +30,8 @@ impl Cut {
         Self {
             max_length,
             num_at_end,
+            num_at_start: 0,
+            windows: 1,
             step: if device == Device::Cpu {
                 1
             } else {
@@ -35,27 +42,21 @@ impl Cut {
 
     /// Pieces of a document that stay.
     pub(crate) fn length(self, pieces: &[u32]) -> usize {
-        pieces.len().min(self.max_length)
-    }
-
-    fn pieces(self, pieces: &[u32]) -> impl Iterator<Item = u32> {
-        let length = self.length(pieces);
-        let num_at_end = self.num_at_end.min(length);
-        let start = &pieces[..length - num_at_end];
-        let end = &pieces[pieces.len() - num_at_end..];
-        start.iter().chain(end).copied()
+        pieces.len().min(self.whole_length())
     }
 }
 
 /// Documents of one step, cut into pieces.
 #[derive(Debug)]
 pub(crate) struct PieceBatch {
-    /// documents x pieces; behind its end a document is padded.
+    /// rows x pieces, a row per window; behind its end a window is padded.
     ids: Tensor,
-    /// Pieces of each document.
+    /// Pieces of each window.
     lengths: Tensor,
-    /// True where all documents are equally long.
+    /// True where all windows are equally long.
     is_full: bool,
+    /// Which windows are whose; absent where each document has one.
+    windows: Option<WindowsOfDocuments>,
     /// What the labels are; absent in prediction.
     pub(crate) targets: Option<LabelPlaces>,
 }
@@ -64,32 +65,36 @@ pub(crate) struct PieceBatch {
 pub(crate) struct PiecesOnDevice {
     pub(crate) ids: Tensor,
     pub(crate) lengths: Tensor,
-    /// documents x pieces: true where a document has a piece; absent where all are equally long.
+    /// rows x pieces: true where a window has a piece; absent where all are equally long.
     pub(crate) mask: Option<Tensor>,
+    /// Which rows are whose; absent where each document has one.
+    pub(crate) windows: Option<WindowsOnDevice>,
 }
 
 impl PieceBatch {
     /// The documents with these pieces.
     pub(crate) fn new(sequences: &[&[u32]], cut: Cut) -> Self {
-        let longest = sequences.iter().map(|pieces| cut.length(pieces)).max();
+        let of_documents: Vec<Vec<Row<'_>>> =
+            sequences.iter().map(|pieces| cut.rows(pieces)).collect();
+        let rows: Vec<Row<'_>> = of_documents.iter().flatten().copied().collect();
+        let longest = rows.iter().map(Row::len).max();
         let longest = longest.unwrap_or(0).max(1).next_multiple_of(cut.step);
         let longest = longest.min(cut.max_length.max(1));
         // Any piece can be padding: it is masked.
-        let mut ids = vec![0_i32; sequences.len() * longest];
-        for (line, pieces) in ids.chunks_mut(longest).zip(sequences) {
-            for (place, piece) in line.iter_mut().zip(cut.pieces(pieces)) {
+        let mut ids = vec![0_i32; rows.len() * longest];
+        for (line, row) in ids.chunks_mut(longest).zip(&rows) {
+            for (place, piece) in line.iter_mut().zip(row.pieces()) {
                 *place = piece as i32;
             }
         }
         // A document without pieces counts as one piece: attention needs something to attend to.
-        let lengths: Vec<i64> = sequences
-            .iter()
-            .map(|pieces| cut.length(pieces).max(1) as i64)
-            .collect();
+        let lengths: Vec<i64> = rows.iter().map(|row| row.len().max(1) as i64).collect();
         Self {
             is_full: lengths.iter().all(|&length| length == longest as i64),
-            ids: Tensor::from_slice(&ids).view([sequences.len() as i64, longest as i64]),
+            ids: Tensor::from_slice(&ids).view([rows.len() as i64, longest as i64]),
             lengths: Tensor::from_slice(&lengths),
+            windows: (rows.len() > sequences.len())
+                .then(|| WindowsOfDocuments::new(&of_documents, cut.step)),
             targets: None,
         }
     }
@@ -109,6 +114,7 @@ impl PieceBatch {
             ids: pinned(&self.ids, device),
             lengths: pinned(&self.lengths, device),
             is_full: self.is_full,
+            windows: self.windows.map(|windows| windows.pinned(device)),
             targets: self.targets.map(|targets| targets.pinned(device)),
         }
     }
@@ -120,7 +126,12 @@ impl PieceBatch {
             let places = Tensor::arange(ids.size()[1], (tch::Kind::Int64, device));
             places.lt_tensor(&lengths.unsqueeze(1))
         });
-        PiecesOnDevice { ids, lengths, mask }
+        PiecesOnDevice {
+            ids,
+            lengths,
+            mask,
+            windows: (self.windows.as_ref()).map(|windows| windows.to_device(device)),
+        }
     }
 }
 
@@ -139,6 +150,8 @@ mod tests {
     const CUT: Cut = Cut {
         max_length: 3,
         num_at_end: 1,
+        num_at_start: 1,
+        windows: 1,
         step: 1,
     };
 

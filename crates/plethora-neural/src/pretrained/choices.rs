@@ -4,6 +4,7 @@
 use plethora_core::artifact::WorkFolder;
 use plethora_core::grouped;
 use plethora_system::Device;
+use plethora_system::settings::Auto;
 
 use super::adaptive::{AdaptiveConfig, adaptive_summary, choose_adaptive};
 use super::config::{
@@ -13,7 +14,7 @@ use super::memory::PieceSizes;
 use super::training_set::PieceSet;
 use crate::precision::compute_kind;
 use crate::systems::run_settings::{begun_with, keep_settings};
-use crate::train::{ChosenNumbers, TrainConfig, memory};
+use crate::train::{Averaging, ChosenNumbers, TrainConfig, memory};
 use crate::transformer::Architecture;
 use crate::{ClustersConfig, Result, open_device};
 
@@ -26,6 +27,10 @@ const UNCUT_SHARE: f64 = 0.95;
 /// Pieces that are read at most on a processor, which takes seconds for a batch of more.
 const MAX_LENGTH_CPU: usize = 128;
 
+/// Windows that are read at most where their number is left to the documents: each takes as long as a
+/// document of one.
+pub(super) const MAX_CHOSEN_WINDOWS: usize = 4;
+
 /// Lengths are multiples of this.
 const LENGTH_STEP: usize = 32;
 
@@ -35,6 +40,12 @@ const SMALL_WIDTH: usize = 512;
 /// Steps that training takes about, whatever the number of documents.
 const STEPS: usize = 9000;
 
+/// The same where the mean of many weights is kept, which gains from longer runs.
+const STEPS_OF_MEAN: usize = 14_400;
+
+/// Up to this many labels may attend to whole documents: beyond, that takes longer than to read them.
+const MAX_ATTENDING_LABELS: usize = 30_000;
+
 /// Fewest documents that are computed together, where memory is short.
 const MIN_BATCH: usize = 4;
 
@@ -43,6 +54,9 @@ const USABLE_SHARE: f64 = 0.9;
 
 /// Width of the clustered form's bottleneck.
 const BOTTLENECK: usize = 512;
+
+/// Width of what labels find in a text in the attention form.
+const FOUND_WIDTH: usize = 256;
 
 /// Settings without a choice left, and what was chosen, for users to see.
 #[derive(Debug, Clone)]
@@ -99,6 +113,7 @@ impl PieceSet {
             architecture: &self.texts.architecture,
             num_labels: self.space.len(),
             num_documents: self.texts.rows.num_rows(),
+            num_special: self.texts.reader.pieces.num_special(),
             device,
             free_memory: memory::free_bytes(device),
         }
@@ -110,6 +125,8 @@ struct Facts<'a> {
     architecture: &'a Architecture,
     num_labels: usize,
     num_documents: usize,
+    /// Special pieces around a text.
+    num_special: usize,
     device: Device,
     /// Bytes of the device; absent where it does not tell.
     free_memory: Option<u64>,
@@ -123,25 +140,23 @@ impl Facts<'_> {
         adaptive: Option<AdaptiveConfig>,
         lengths: impl Iterator<Item = usize>,
     ) -> Result<PieceConfig> {
-        let form = open.head.form.unwrap_or_else(|| {
-            if self.num_labels <= MAX_FLAT_LABELS {
-                HeadForm::Flat
-            } else {
-                HeadForm::Clustered
-            }
-        });
+        let lengths: Vec<usize> = lengths.collect();
+        let (max_length, windows) = self.lengths(open, lengths);
+        let form = form_of(open.head.form, windows, self.num_labels);
         let mut config = PieceConfig {
             system: open.system.clone(),
             seed: open.seed,
             encoder: open.encoder.clone(),
             document: DocumentConfig {
-                max_length: (open.document.max_length).unwrap_or_else(|| self.max_length(lengths)),
+                max_length,
+                windows,
                 dropout: open.document.dropout,
                 dropout_share: open.document.dropout_share,
             },
             head: head(open, form),
             clusters: self.clusters(open, form),
             adaptive,
+            neighbours: open.neighbours.clone(),
             train: self.train(open),
         };
         if open.train.batch_size.is_auto() {
@@ -150,10 +165,26 @@ impl Facts<'_> {
         Ok(config)
     }
 
-    /// So long that few documents are cut.
-    fn max_length(&self, lengths: impl Iterator<Item = usize>) -> usize {
-        let mut lengths: Vec<usize> = lengths.collect();
+    /// Pieces of a window and windows of a document: so many that few documents are cut.
+    fn lengths(&self, open: &OpenPieceConfig, mut lengths: Vec<usize>) -> (usize, usize) {
         lengths.sort_unstable();
+        let max_length = (open.document.max_length).unwrap_or_else(|| self.max_length(&lengths));
+        let windows = open.document.windows.unwrap_or_else(|| {
+            let most = match self.device {
+                Device::Cpu => 1,
+                Device::Cuda(_) => MAX_CHOSEN_WINDOWS,
+            };
+            let place = (UNCUT_SHARE * lengths.len() as f64) as usize;
+            let length = lengths.get(place).or(lengths.last()).copied().unwrap_or(1);
+            let room = max_length.saturating_sub(self.num_special).max(1);
+            let text = length.saturating_sub(self.num_special);
+            text.div_ceil(room).clamp(1, most)
+        });
+        (max_length, windows)
+    }
+
+    /// So long that few documents are cut, of documents with these lengths, rising.
+    fn max_length(&self, lengths: &[usize]) -> usize {
         let place = (UNCUT_SHARE * lengths.len() as f64) as usize;
         let length = lengths.get(place).or(lengths.last()).copied().unwrap_or(1);
         let longest = lengths.last().copied().unwrap_or(1).max(LENGTH_STEP);
@@ -176,7 +207,7 @@ impl Facts<'_> {
             num_clusterings: clusters.num_clusterings,
             beam: clusters.beam.unwrap_or_else(|| match form {
                 HeadForm::Clustered => (num_clusters / 20).clamp(10, 75),
-                HeadForm::Flat | HeadForm::Exact | HeadForm::Adaptive => 0,
+                _ => 0,
             }),
             predict_beam: clusters.predict_beam.unwrap_or_else(|| 0),
             tree: clusters.tree.clone(),
@@ -191,11 +222,12 @@ impl Facts<'_> {
         let label_rate = train
             .label_rate
             .unwrap_or_else(|| by_size(3e-3, 2e-3) / learning_rate);
-        let batch_size = (train.batch_size).unwrap_or_else(|| if is_small { 64 } else { 32 });
+        let batch_size = batch_size_of(train, self.architecture.width());
         // Smaller batches where memory is short make as many steps: more of them make one.
         let per_epoch = self.num_documents.div_ceil(batch_size * train.accumulate);
         train.settled(ChosenNumbers {
-            epochs: (train.epochs).unwrap_or_else(|| (STEPS / per_epoch.max(1)).clamp(4, 40)),
+            epochs: (train.epochs)
+                .unwrap_or_else(|| (steps_of(train) / per_epoch.max(1)).clamp(4, 40)),
             batch_size,
             learning_rate,
             label_rate,
@@ -238,12 +270,41 @@ impl Facts<'_> {
     }
 }
 
+/// How labels are scored: by one layer, beside which labels attend to documents of several windows, or in
+/// clusters where they are many.
+pub(super) fn form_of(form: Auto<HeadForm>, windows: usize, num_labels: usize) -> HeadForm {
+    form.unwrap_or_else(|| match num_labels {
+        0..=MAX_ATTENDING_LABELS if windows > 1 => HeadForm::Attention,
+        0..=MAX_FLAT_LABELS => HeadForm::Flat,
+        _ => HeadForm::Clustered,
+    })
+}
+
+/// Documents of a batch, for an encoder of this width.
+pub(super) fn batch_size_of(
+    train: &TrainConfig<Auto<usize>, Auto<usize>, Auto<f64>>,
+    width: usize,
+) -> usize {
+    train
+        .batch_size
+        .unwrap_or_else(|| if width <= SMALL_WIDTH { 64 } else { 32 })
+}
+
+/// Steps that training takes about.
+pub(super) fn steps_of<Epochs, Count, Rate>(train: &TrainConfig<Epochs, Count, Rate>) -> usize {
+    match train.averaging {
+        Averaging::Mean => STEPS_OF_MEAN,
+        _ => STEPS,
+    }
+}
+
 fn head(open: &OpenPieceConfig, form: HeadForm) -> PieceHeadConfig {
     let head = &open.head;
     PieceHeadConfig {
         form,
         bottleneck: head.bottleneck.unwrap_or_else(|| match form {
             HeadForm::Clustered => BOTTLENECK,
+            HeadForm::Attention => FOUND_WIDTH,
             HeadForm::Flat | HeadForm::Exact | HeadForm::Adaptive => 0,
         }),
         activation: head.activation,
@@ -262,6 +323,10 @@ fn summary(config: &PieceConfig, num_labels: usize) -> Result<String> {
             config.clusters.beam, config.clusters.tree.max_leaf
         ),
         SettledForm::Exact => "every one of".to_owned(),
+        SettledForm::Attention => format!(
+            "one layer and an attention of {} numbers for each of",
+            config.head.bottleneck
+        ),
         SettledForm::Adaptive(adaptive) => adaptive_summary(adaptive, num_labels),
     };
     let train = &config.train;
@@ -269,8 +334,12 @@ fn summary(config: &PieceConfig, num_labels: usize) -> Result<String> {
         1 => train.batch_size.to_string(),
         parts => format!("{parts} x {}", train.batch_size),
     };
+    let windows = match config.document.windows {
+        1 => String::new(),
+        windows => format!("up to {windows} windows of "),
+    };
     Ok(format!(
-        "{form} {} labels, {} pieces per document, {} epochs of batches of {batch}, learning rate \
+        "{form} {} labels, {windows}{} pieces per document, {} epochs of batches of {batch}, learning rate \
          {:.1e} (labels {:.1e})",
         grouped(num_labels as u64),
         config.document.max_length,
@@ -291,114 +360,4 @@ pub(crate) fn example() -> PieceConfig {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::path::Path;
-
-    use plethora_system::settings::Auto;
-
-    use super::*;
-    use crate::pretrained::config::recipe;
-
-    pub(super) fn architecture() -> Architecture {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/encoder");
-        Architecture::read(Path::new(folder)).unwrap()
-    }
-
-    pub(super) fn facts(architecture: &Architecture, free_memory: Option<u64>) -> Facts<'_> {
-        Facts {
-            architecture,
-            num_labels: 5000,
-            num_documents: 20_000,
-            device: Device::Cpu,
-            free_memory,
-        }
-    }
-
-    fn config() -> OpenPieceConfig {
-        let mut config = recipe("lightxml");
-        config.document.max_length = Auto::Set(64);
-        config
-    }
-
-    fn choose(facts: &Facts<'_>, open: &OpenPieceConfig) -> PieceConfig {
-        let chosen = facts.choose(open, None, std::iter::empty()).unwrap();
-        chosen.validate().unwrap();
-        chosen
-    }
-
-    #[test]
-    fn batches_are_halved_where_memory_is_short() {
-        let architecture = architecture();
-        let chosen = |free_memory| {
-            let facts = facts(&architecture, free_memory);
-            let config = choose(&facts, &config());
-            let fits = facts.check_memory(&config).is_ok();
-            (config.train.batch_size, config.train.accumulate, fits)
-        };
-        assert_eq!(chosen(None), (64, 1, true));
-        assert_eq!(chosen(Some(1 << 40)), (64, 1, true));
-        let needed = |batch_size: usize| {
-            let mut config = config();
-            config.train.batch_size = batch_size.into();
-            let facts = facts(&architecture, None);
-            let config = choose(&facts, &config);
-            facts.sizes(&config).unwrap().bytes(Device::Cpu)
-        };
-        let room_for = |batch_size| Some((needed(batch_size) as f64 * 1.12) as u64);
-        assert_eq!(chosen(room_for(32)), (32, 2, true));
-        assert_eq!(chosen(room_for(8)), (8, 8, true));
-        assert_eq!(chosen(Some(1 << 10)), (4, 16, false));
-    }
-
-    #[test]
-    fn batches_that_were_set_stay_and_are_refused_where_they_do_not_fit() {
-        let architecture = architecture();
-        let facts = facts(&architecture, Some(1 << 20));
-        for (form, settings) in [
-            (HeadForm::Flat, "train.batch_size or document.max_length"),
-            (
-                HeadForm::Exact,
-                "train.batch_size or document.max_length or head.bottleneck",
-            ),
-        ] {
-            let mut config = config();
-            config.head.form = form.into();
-            config.train.batch_size = 48.into();
-            let config = choose(&facts, &config);
-            assert_eq!((config.train.batch_size, config.train.accumulate), (48, 1));
-            let message = facts.check_memory(&config).unwrap_err().to_string();
-            let end = format!("make {settings} smaller");
-            assert!(message.ends_with(&end), "{message}");
-        }
-    }
-
-    #[test]
-    fn many_labels_are_clustered() {
-        let architecture = architecture();
-        let chosen = |num_labels| {
-            let facts = Facts {
-                num_labels,
-                ..facts(&architecture, None)
-            };
-            let config = choose(&facts, &config());
-            (config.head.form, config.clusters.beam)
-        };
-        assert_eq!(chosen(100_000), (HeadForm::Flat, 0));
-        assert_eq!(chosen(100_001), (HeadForm::Clustered, 50));
-        assert_eq!(chosen(1_000_000), (HeadForm::Clustered, 75));
-    }
-
-    #[test]
-    fn longest_documents_alone_are_cut() {
-        let architecture = architecture();
-        let length =
-            |lengths: &[usize]| facts(&architecture, None).max_length(lengths.iter().copied());
-        let mut lengths = vec![20; 99];
-        lengths.push(60);
-        assert_eq!(length(&lengths), 32);
-        assert_eq!(length(&[40; 10]), 40);
-        assert_eq!(length(&[3]), 32);
-        // The encoder has no more places.
-        assert_eq!(length(&[100; 10]), 64);
-    }
-}
+mod tests;

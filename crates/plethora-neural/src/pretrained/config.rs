@@ -7,11 +7,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::adaptive::AdaptiveConfig;
+use super::neighbours_config::VectorNeighboursConfig;
 use crate::ClustersConfig;
 use crate::head::{Activation, Negatives};
 use crate::setting::Setting;
 use crate::train::TrainConfig;
 use crate::transformer::TransformerConfig;
+
+/// More windows would be a typing error.
+const MAX_WINDOWS: usize = 1000;
 
 /// What is said of settings with the adaptive form and none of its numbers.
 const NO_ADAPTIVE: &str = "adaptive is the form of the system aplc-xlnet";
@@ -27,11 +31,11 @@ pub type OpenPieceConfig = PieceConfig<Auto<usize>, Auto<f64>, Auto<HeadForm>, A
     bound(
         serialize = "Count: Serialize, Rate: Serialize + From<f64> + PartialEq, \
                      Form: Serialize, Cuts: Serialize",
-        deserialize = "Count: Deserialize<'de> + Default, Rate: Deserialize<'de> + From<f64>, \
+        deserialize = "Count: Deserialize<'de> + Default + From<usize>, Rate: Deserialize<'de> + From<f64>, \
                        Form: Deserialize<'de> + Default, Cuts: Deserialize<'de>"
     )
 )]
-#[schemars(bound = "Count: JsonSchema + Serialize + Default, \
+#[schemars(bound = "Count: JsonSchema + Serialize + Default + From<usize>, \
                     Rate: JsonSchema + Serialize + From<f64> + PartialEq, \
                     Form: JsonSchema + Serialize + Default, \
                     Cuts: JsonSchema + Serialize")]
@@ -52,20 +56,35 @@ pub struct PieceConfig<Count = usize, Rate = f64, Form = HeadForm, Cuts = Vec<us
     /// The clusters of the adaptive form, which is the only one to have these settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adaptive: Option<AdaptiveConfig<Count, Rate, Cuts>>,
+    /// Training documents whose trained vectors are nearest, beside the network.
+    #[serde(default)]
+    pub neighbours: VectorNeighboursConfig,
     /// How the weights are found.
     pub train: TrainConfig<Count, Count, Rate>,
 }
 
 /// Documents before and behind the encoder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    bound(deserialize = "Count: Deserialize<'de> + From<usize>")
+)]
+#[schemars(bound = "Count: JsonSchema + Serialize + From<usize>")]
 pub struct DocumentConfig<Count = usize> {
-    /// Pieces of a document beyond this many are cut.
+    /// Pieces of a document, or of each of its windows; what lies beyond them is cut.
     pub max_length: Count,
+    /// Windows in which a longer document is read at most.
+    #[serde(default = "one_window::<Count>")]
+    pub windows: Count,
     /// Share of the numbers of a document's vector that a training step leaves out.
     pub dropout: f64,
     /// Share of each epoch in which anything is left out at all; LightXML's program stops early.
     pub dropout_share: f64,
+}
+
+/// Models from before there were windows have one.
+fn one_window<Count: From<usize>>() -> Count {
+    1.into()
 }
 
 /// From a document's vector to its labels.
@@ -77,7 +96,8 @@ pub struct PieceHeadConfig<Form = HeadForm, Count = usize> {
     /// How labels are scored.
     pub form: Form,
     /// Width that the document's vector is brought to before labels are compared with it, in the
-    /// clustered and the exact form. In the latter 0 leaves it as it is.
+    /// clustered and the exact form, and of what labels find in the attention form. In the exact form 0
+    /// leaves it as it is.
     pub bottleneck: Count,
     /// What follows the bottleneck of the clustered form.
     pub activation: Activation,
@@ -102,6 +122,8 @@ pub enum HeadForm {
     Clustered,
     /// All labels, chunk by chunk, so that millions fit.
     Exact,
+    /// One layer over all labels, and what each label finds in the text by an attention of its own.
+    Attention,
     /// Frequent labels always, rarer ones in clusters that a document may visit.
     Adaptive,
 }
@@ -112,6 +134,7 @@ pub(crate) enum SettledForm<'a> {
     Flat,
     Clustered,
     Exact,
+    Attention,
     Adaptive(&'a AdaptiveConfig),
 }
 
@@ -134,8 +157,15 @@ where
             "document.max_length",
             "must be at least 3, of which two are special pieces",
         )?;
+        let windows = self.document.windows.value().copied();
+        within("document.windows", windows, 1..=MAX_WINDOWS)?;
         self.head.validate()?;
         self.clusters.validate()?;
+        if self.head.form.value() == Some(&HeadForm::Attention) {
+            let message = "must be at least 1 in the attention form";
+            let width = &self.head.bottleneck;
+            check(width.holds(|&width| width >= 1), "head.bottleneck", message)?;
+        }
         if self.head.form.value() == Some(&HeadForm::Clustered) {
             let message = "must be at least 1 in the clustered form";
             let (width, beam) = (&self.head.bottleneck, &self.clusters.beam);
@@ -143,6 +173,7 @@ where
             check(beam.holds(|&beam| beam >= 1), "clusters.beam", message)?;
         }
         self.validate_adaptive()?;
+        self.neighbours.validate()?;
         self.train.validate().map_err(|error| error.within("train"))
     }
 
@@ -187,6 +218,7 @@ impl PieceConfig {
             (HeadForm::Flat, _) => Ok(SettledForm::Flat),
             (HeadForm::Clustered, _) => Ok(SettledForm::Clustered),
             (HeadForm::Exact, _) => Ok(SettledForm::Exact),
+            (HeadForm::Attention, _) => Ok(SettledForm::Attention),
             (HeadForm::Adaptive, Some(adaptive)) => Ok(SettledForm::Adaptive(adaptive)),
             (HeadForm::Adaptive, None) => Err(Error::config("head.form", NO_ADAPTIVE)),
         }
@@ -196,7 +228,7 @@ impl PieceConfig {
     pub(crate) fn num_members(&self) -> usize {
         match self.head.form {
             HeadForm::Clustered => self.clusters.num_clusterings,
-            HeadForm::Flat | HeadForm::Exact | HeadForm::Adaptive => 1,
+            HeadForm::Flat | HeadForm::Exact | HeadForm::Attention | HeadForm::Adaptive => 1,
         }
     }
 }

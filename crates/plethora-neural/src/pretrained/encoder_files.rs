@@ -3,7 +3,10 @@
 use std::path::Path;
 
 use plethora_core::Error;
+use plethora_system::settings::Auto;
 
+use super::batch::Cut;
+use super::choices::MAX_CHOSEN_WINDOWS;
 use super::config::OpenPieceConfig;
 use super::pieces::Pieces;
 use crate::Result;
@@ -12,16 +15,16 @@ use crate::setting::Setting;
 use crate::transformer::{Architecture, Transformer, TransformerConfig, Weights};
 
 /// Name of an encoder's own settings in its folder.
-const ARCHITECTURE_FILE_OF_ENCODER: &str = "config.json";
+pub(super) const ARCHITECTURE_FILE_OF_ENCODER: &str = "config.json";
 
 /// Pieces of a document that are kept at most, where the encoder itself knows no limit.
-const MAX_PIECES: usize = 512;
+pub(super) const MAX_PIECES: usize = 512;
 
 /// What is known of an encoder before its weights are read.
 pub(crate) struct EncoderFiles {
     pub(crate) architecture: Architecture,
     pub(crate) pieces: Pieces,
-    /// Pieces of a document that are kept.
+    /// Pieces of a document, or of a window of it, that are kept.
     pub(crate) max_length: usize,
 }
 
@@ -42,6 +45,16 @@ impl EncoderFiles {
             pieces,
             max_length,
         })
+    }
+
+    /// Pieces of a document that are kept where it is read in so many windows at most.
+    pub(crate) fn whole_length(&self, windows: Auto<usize>) -> usize {
+        Cut::new(self.max_length, self.pieces.num_after(), tch::Device::Cpu)
+            .with_windows(
+                windows.unwrap_or_else(|| MAX_CHOSEN_WINDOWS),
+                self.pieces.num_before(),
+            )
+            .whole_length()
     }
 }
 

@@ -1,40 +1,35 @@
 //! What training a system of pieces will cost on a processor, roughly.
 
+use std::path::Path;
+
 use plethora_system::{Estimate, TrainingSize};
 
-use super::choices::MAX_FLAT_LABELS;
-use super::config::OpenPieceConfig;
+use super::choices::{MAX_CHOSEN_WINDOWS, batch_size_of, form_of, steps_of};
+use super::config::{HeadForm, OpenPieceConfig};
+use super::encoder_files::{ARCHITECTURE_FILE_OF_ENCODER, MAX_PIECES};
 use crate::systems::estimate::{
     BYTES_PER_WEIGHT, LIBRARY_BYTES, OPERATIONS_PER_SECOND, OPERATIONS_PER_WEIGHT,
     words_per_document,
 };
+use crate::transformer::Architecture;
 
 /// Pieces of a word.
 const PIECES_PER_WORD: f64 = 1.3;
 
+/// How the words of a long text grow with its terms.
+const WORDS_EXPONENT: f64 = 1.21;
+
 /// Copies of weights that are computed with.
 const COPY_BYTES: f64 = 8.0;
 
-/// Numbers of an encoder's state.
-const WIDTH: f64 = 384.0;
+/// Pieces of a document that are read where the settings leave their number open.
+const MAX_LENGTH: usize = 128;
 
-/// Weights of all its layers.
-const LAYER_WEIGHTS: f64 = 10.6e6;
+/// Numbers kept of a piece for the way back, for each of its states.
+const KEPT_PER_STATE: f64 = 20.0;
 
-/// Weights of the vectors of pieces.
-const TABLE_WEIGHTS: f64 = 12.0e6;
-
-/// Pieces of a document that are read.
-const MAX_LENGTH: f64 = 128.0;
-
-/// Documents that are computed together.
-const BATCH_SIZE: f64 = 64.0;
-
-/// Steps of a run.
-const STEPS: f64 = 9000.0;
-
-/// Numbers kept of a piece for the way back.
-const KEPT_PER_PIECE: f64 = 6.0 * 384.0 * 20.0;
+/// How much more is computed per second with encoders that are not small, whose matrices are larger.
+const LARGE_SPEEDUP: f64 = 1.7;
 
 /// Labels that a document is compared with, where they come in clusters.
 const NUM_CANDIDATES: f64 = 7500.0;
@@ -42,42 +37,146 @@ const NUM_CANDIDATES: f64 = 7500.0;
 /// Numbers of a label's vector there.
 const BOTTLENECK: f64 = 512.0;
 
+/// Numbers of what a label finds in a text.
+const FOUND_WIDTH: f64 = 256.0;
+
 /// Numbers of a label's vector where rarer ones have fewer, on average.
 const ADAPTIVE_WIDTH: f64 = 576.0;
 
-/// With an encoder as the recipe's, at the length and for the epochs that it would choose on a
-/// processor.
+/// The encoder: its own sizes where its folder can be read, otherwise those of the recipe's.
+struct EncoderSizes {
+    num_layers: f64,
+    /// Numbers of a state.
+    width: f64,
+    /// Numbers inside the feed-forward part of a layer.
+    inner: f64,
+    num_pieces: f64,
+    /// Places of a text, where it knows of a limit.
+    max_length: Option<usize>,
+}
+
+impl EncoderSizes {
+    fn of(config: &OpenPieceConfig) -> Self {
+        let file = Path::new(&config.encoder.folder).join(ARCHITECTURE_FILE_OF_ENCODER);
+        match Architecture::read(&file) {
+            Ok(architecture) => Self {
+                num_layers: architecture.num_layers() as f64,
+                width: architecture.width() as f64,
+                inner: architecture.inner_width() as f64,
+                num_pieces: architecture.vocab_size() as f64,
+                max_length: architecture.max_length(),
+            },
+            // A name in a cache, which only a run knows.
+            Err(_) => Self {
+                num_layers: 6.0,
+                width: 384.0,
+                inner: 1536.0,
+                num_pieces: 30_522.0,
+                max_length: Some(MAX_PIECES),
+            },
+        }
+    }
+
+    /// Weights of all layers.
+    fn layer_weights(&self) -> f64 {
+        self.num_layers * (4.0 * self.width * self.width + 2.0 * self.width * self.inner)
+    }
+}
+
+/// At the length and for the epochs that would be chosen on a processor. Whole documents are counted by
+/// how much longer they are than one window.
 pub(super) fn estimate(config: &OpenPieceConfig, size: &TrainingSize) -> Estimate {
     let documents = size.num_documents as f64;
-    let length = (PIECES_PER_WORD * words_per_document(size)).clamp(1.0, MAX_LENGTH);
-    let (scored, outputs) = label_weights(config, size);
-    let operations = OPERATIONS_PER_WEIGHT * (length * LAYER_WEIGHTS + scored);
-    let epochs = (STEPS * BATCH_SIZE / documents.max(1.0)).clamp(4.0, 40.0);
-    let weights = LAYER_WEIGHTS + TABLE_WEIGHTS + outputs;
-    let kept = BATCH_SIZE * length * KEPT_PER_PIECE;
+    let encoder = EncoderSizes::of(config);
+    let length = length(config, &encoder, size);
+    let (scored, outputs) = label_weights(config, &encoder, size);
+    let of_layers = encoder.layer_weights();
+    let attended = attention_weights(config, &encoder, size);
+    let operations = OPERATIONS_PER_WEIGHT * (length * (of_layers + attended) + scored);
+    let batch_size = batch_size_of(&config.train, encoder.width as usize) as f64;
+    let epochs = config.train.epochs.set().map_or_else(
+        || (steps_of(&config.train) as f64 * batch_size / documents.max(1.0)).clamp(4.0, 40.0),
+        |epochs| epochs as f64,
+    );
+    let per_second = if encoder.width > 512.0 {
+        LARGE_SPEEDUP * OPERATIONS_PER_SECOND
+    } else {
+        OPERATIONS_PER_SECOND
+    };
+    let weights = of_layers + encoder.num_pieces * encoder.width + outputs;
+    let kept = batch_size * length * encoder.num_layers * encoder.width * KEPT_PER_STATE;
     Estimate {
-        cpu_seconds: documents * epochs * operations / OPERATIONS_PER_SECOND,
+        cpu_seconds: documents * epochs * operations / per_second,
         peak_memory_bytes: (LIBRARY_BYTES
             + (BYTES_PER_WEIGHT + COPY_BYTES) * weights
             + 4.0 * (kept + documents * length)) as u64,
     }
 }
 
+/// Pieces of a document that are read.
+fn length(config: &OpenPieceConfig, encoder: &EncoderSizes, size: &TrainingSize) -> f64 {
+    let pieces = PIECES_PER_WORD * words_per_document(size);
+    let open = config.document.max_length.unwrap_or_else(|| MAX_LENGTH);
+    let one_window = pieces.clamp(1.0, open as f64);
+    let windows = config
+        .document
+        .windows
+        .unwrap_or_else(|| MAX_CHOSEN_WINDOWS);
+    if windows == 1 {
+        return one_window;
+    }
+    let room = (config.document.max_length.set())
+        .or(encoder.max_length)
+        .unwrap_or(MAX_PIECES) as f64;
+    // Long texts repeat their words more: 190 terms of a document of eurlex57k come from 590 words.
+    let terms = size.num_entries as f64 / size.num_documents.max(1) as f64;
+    let pieces = pieces.max(PIECES_PER_WORD * terms.powf(WORDS_EXPONENT));
+    one_window * pieces.clamp(1.0, room * windows as f64) / pieces.clamp(1.0, room)
+}
+
+/// Weights that a piece meets where labels attend to it: their vectors, and what they find in it.
+fn attention_weights(config: &OpenPieceConfig, encoder: &EncoderSizes, size: &TrainingSize) -> f64 {
+    if form(config, size) != HeadForm::Attention {
+        return 0.0;
+    }
+    size.num_labels as f64 * (encoder.width + FOUND_WIDTH)
+}
+
+fn form(config: &OpenPieceConfig, size: &TrainingSize) -> HeadForm {
+    let windows = config
+        .document
+        .windows
+        .unwrap_or_else(|| MAX_CHOSEN_WINDOWS);
+    form_of(config.head.form, windows, size.num_labels as usize)
+}
+
 /// Weights that a document meets behind the encoder, and all that there are.
-fn label_weights(config: &OpenPieceConfig, size: &TrainingSize) -> (f64, f64) {
-    let vector = config.encoder.layers as f64 * WIDTH;
+fn label_weights(
+    config: &OpenPieceConfig,
+    encoder: &EncoderSizes,
+    size: &TrainingSize,
+) -> (f64, f64) {
+    let vector = config.encoder.layers as f64 * encoder.width;
     let num_labels = size.num_labels as f64;
-    if config.adaptive.is_some() {
-        let labels = num_labels * ADAPTIVE_WIDTH;
-        (labels, labels)
-    } else if size.num_labels <= MAX_FLAT_LABELS as u64 {
+    match form(config, size) {
+        _ if config.adaptive.is_some() => {
+            let labels = num_labels * ADAPTIVE_WIDTH;
+            (labels, labels)
+        }
+        HeadForm::Attention => (
+            num_labels * (vector + FOUND_WIDTH),
+            num_labels * (vector + encoder.width + FOUND_WIDTH),
+        ),
+        HeadForm::Clustered => {
+            let clusters = num_labels / config.clusters.tree.max_leaf as f64 * vector;
+            (
+                clusters + NUM_CANDIDATES * BOTTLENECK,
+                clusters + num_labels * BOTTLENECK,
+            )
+        }
         // One layer scores all labels.
-        (num_labels * vector, num_labels * vector)
-    } else {
-        let clusters = num_labels / config.clusters.tree.max_leaf as f64 * vector;
-        (
-            clusters + NUM_CANDIDATES * BOTTLENECK,
-            clusters + num_labels * BOTTLENECK,
-        )
+        HeadForm::Flat | HeadForm::Exact | HeadForm::Adaptive => {
+            (num_labels * vector, num_labels * vector)
+        }
     }
 }

@@ -19,6 +19,18 @@ pub static PRETRAINED: NeuralFamily<OpenPieceConfig> = NeuralFamily::new();
 /// The pretrained transformer.
 const ENCODER: (&str, &str) = ("encoder", "encoder.folder");
 
+/// What an automatic choice of systems trains: whole documents where they are long, a long run whose weights
+/// are averaged rather than chosen by held-back documents, of which so few are left out, and neighbours.
+const AUTO_SETTINGS: &str = r#"
+document.windows = "auto"
+neighbours.num_neighbours = 50
+train.averaging = "mean"
+train.averaging_start = 0.4
+train.patience = 0
+train.validate_every = 100.0
+train.valid_share = 0.02
+"#;
+
 pub(super) static SYSTEMS: [SystemSpec; 2] = [
     system! {
         name: "lightxml",
@@ -29,7 +41,7 @@ pub(super) static SYSTEMS: [SystemSpec; 2] = [
         ],
         options: &[SEED, ("beam", "clusters.predict_beam"), ENCODER, DTYPE],
         example: "--system lightxml --encoder ./all-MiniLM-L6-v2 --device cuda",
-        auto: AutoMember { name: "lightxml", settings: "", names: NameUse::Ignored },
+        auto: AutoMember { name: "lightxml", settings: AUTO_SETTINGS, names: NameUse::Ignored },
     },
     system! {
         name: "aplc-xlnet",
@@ -146,7 +158,7 @@ mod tests {
         assert_eq!(kind("train.learning_rate"), "a number, or auto");
         assert_eq!(
             kind("head.form"),
-            "one of flat, clustered, exact, adaptive, or auto"
+            "one of flat, clustered, exact, attention, adaptive, or auto"
         );
         assert_eq!(kind("train.precision"), "one of auto, f32, bf16");
     }

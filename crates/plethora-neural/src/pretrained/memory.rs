@@ -21,6 +21,9 @@ const SCORES_PER_CHUNK_GPU: usize = 1 << 27;
 /// The same on a processor.
 const SCORES_PER_CHUNK_CPU: usize = 1 << 24;
 
+/// Copies of a map documents x labels x pieces: scores, weights, their gradients and a product.
+const COPIES_OF_MAPS: usize = 5;
+
 /// Copies of label vectors that a step meets.
 const COPIES_OF_ROWS: usize = 6;
 
@@ -53,6 +56,8 @@ struct HeadSizes {
     rows: usize,
     /// Scores that live at once.
     scores: usize,
+    /// Numbers of the attention of labels that live at once, in the numbers that are computed with.
+    attention: usize,
 }
 
 impl PieceSizes<'_> {
@@ -63,7 +68,8 @@ impl PieceSizes<'_> {
         let of_table = 4 + 4 * head.moments + self.averages() + best_weights(device);
         let tables = head.tables * of_table;
         let rows = head.rows * COPIES_OF_ROWS * 4;
-        let scores = head.scores * COPIES_OF_SCORES * 4;
+        let scores =
+            head.scores * COPIES_OF_SCORES * 4 + head.attention * self.kind.elt_size_in_bytes();
         let reserve = if device == Device::Cpu { 0 } else { RESERVE };
         (dense + tables + rows + self.activations(device) + scores) as u64 + reserve
     }
@@ -71,12 +77,16 @@ impl PieceSizes<'_> {
     /// Settings that lower the need.
     pub(crate) fn settings(&self) -> Vec<&'static str> {
         let of_head = match self.form {
-            SettledForm::Clustered | SettledForm::Exact => Some("head.bottleneck"),
+            SettledForm::Clustered | SettledForm::Exact | SettledForm::Attention => {
+                Some("head.bottleneck")
+            }
             SettledForm::Adaptive(_) => Some("adaptive.hidden"),
             SettledForm::Flat => None,
         };
         let of_all = ["train.batch_size", "document.max_length"];
-        of_all.into_iter().chain(of_head).collect()
+        let windows = (self.config.document.windows > 1).then_some("document.windows");
+        let of_all = of_all.into_iter().chain(windows);
+        of_all.chain(of_head).collect()
     }
 
     /// What the head takes.
@@ -106,15 +116,33 @@ impl PieceSizes<'_> {
                     moments: 2,
                     rows: met * bottleneck,
                     scores: at_a_time,
+                    ..HeadSizes::default()
                 }
             }
             SettledForm::Exact => HeadSizes {
                 dense: bottleneck * width,
                 tables: num_labels * narrow,
                 moments: 1,
-                rows: 0,
                 scores: at_a_time,
+                ..HeadSizes::default()
             },
+            SettledForm::Attention => {
+                let state = self.architecture.width();
+                let per_label = train.batch_size * self.places_of_document().max(narrow);
+                let of_labels = (num_labels * per_label).min(if device == Device::Cpu {
+                    SCORES_PER_CHUNK_CPU
+                } else {
+                    SCORES_PER_CHUNK_GPU
+                });
+                // The states side by side and what labels read of them, with their gradients.
+                let read = train.batch_size * self.places_of_document() * (state + narrow);
+                HeadSizes {
+                    dense: num_labels * (width + state + narrow) + narrow * state,
+                    scores: all,
+                    attention: COPIES_OF_MAPS * of_labels + 3 * read,
+                    ..HeadSizes::default()
+                }
+            }
             SettledForm::Adaptive(config) => {
                 let num_head = config.cluster_sizes(num_labels)[0];
                 let (tables, projections) = config.tails(num_labels);
@@ -125,6 +153,7 @@ impl PieceSizes<'_> {
                     // A tail that is visited is visited as a whole.
                     rows: tables,
                     scores: train.batch_size * num_head + at_a_time,
+                    ..HeadSizes::default()
                 }
             }
         }
@@ -162,7 +191,7 @@ impl PieceSizes<'_> {
 
     fn activations(&self, device: Device) -> usize {
         let train = &self.config.train;
-        let places = train.batch_size * self.config.document.max_length;
+        let places = train.batch_size * self.places_of_document();
         let (layers, width) = (self.architecture.num_layers(), self.architecture.width());
         let inner = 2 * self.architecture.inner_width();
         let of_layer = places * (KEPT_PER_STATE * width / 2 + inner);
@@ -173,6 +202,11 @@ impl PieceSizes<'_> {
         };
         let pairs = places * self.config.document.max_length * self.architecture.num_heads();
         (numbers + pairs * self.matrices_of_pairs(device)) * self.kind.elt_size_in_bytes()
+    }
+
+    /// Pieces that are read of the longest document, special ones of each window among them.
+    fn places_of_document(&self) -> usize {
+        self.config.document.max_length * self.config.document.windows
     }
 
     /// Matrices with a number for each pair of a document's pieces that live at once.

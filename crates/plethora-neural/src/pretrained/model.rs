@@ -1,11 +1,12 @@
 //! A trained system of pieces that ranks labels.
 
 use plethora_core::artifact::{ModelReader, ModelWriter, WorkFolder};
-use plethora_core::{Error, LabelId, ScoredLabel};
+use plethora_core::{LabelId, ScoredLabel};
 use plethora_system::{Explanation, RankOptions};
 
 use super::config::PieceConfig;
 use super::encoder_files::check_fit;
+use super::neighbours::TrainedNeighbours;
 use super::network::{HeadPlan, PieceNetwork};
 use super::open::{ARCHITECTURE_FILE, member_file_name, open_members};
 use super::pieces::Pieces;
@@ -29,6 +30,8 @@ pub struct PieceModel {
     pub(super) architecture: Architecture,
     /// Their scores are averaged.
     pub(super) members: Vec<PieceMember>,
+    /// Training documents that vote, where they do.
+    pub(super) neighbours: Option<TrainedNeighbours>,
 }
 
 /// A trained network and how it scores labels.
@@ -72,14 +75,19 @@ impl NeuralModel for PieceModel {
         let parts = (&architecture, &pieces);
         let max_length = &config.document.max_length;
         check_fit(&config.encoder, max_length, parts, &encoder_file)?;
+        let width = architecture.width();
+        let neighbours = if config.neighbours.vote() {
+            let path_of = |name: &str| folder.path(name);
+            Some(TrainedNeighbours::open(path_of, width, num_labels)?)
+        } else {
+            None
+        };
         Ok(Self {
-            reader: PieceReader {
-                pieces,
-                max_length: config.document.max_length,
-            },
+            reader: PieceReader::of(pieces, &config.document),
             config,
             architecture,
             members,
+            neighbours,
         })
     }
 
@@ -89,6 +97,9 @@ impl NeuralModel for PieceModel {
         options: RankOptions,
     ) -> Result<Vec<Vec<ScoredLabel>>> {
         let sequences = self.reader.sequences(texts);
+        if let Some(known) = &self.neighbours {
+            return self.rank_with_neighbours(known, &sequences, options);
+        }
         let of_networks = self
             .members
             .iter()
@@ -105,15 +116,15 @@ impl NeuralModel for PieceModel {
         Ok(combine(of_networks, texts.len(), options.top_k))
     }
 
-    fn explain_text(&self, _text: &str, _label: LabelId) -> Result<Explanation> {
-        let system = &self.config.system;
-        let message = format!(
-            "{system} cannot be explained yet: it has no attention that leads from labels to words"
-        );
-        Err(Error::data(message).into())
+    fn explain_text(&self, text: &str, label: LabelId) -> Result<Explanation> {
+        match &self.neighbours {
+            Some(known) => self.explain_by_neighbours(known, text, label),
+            None => self.explained(text, label),
+        }
     }
 
-    fn save_others(&self, _work: &WorkFolder, writer: &ModelWriter) -> Result<()> {
+    fn save_others(&self, work: &WorkFolder, writer: &ModelWriter) -> Result<()> {
+        self.save_neighbours(work, writer)?;
         writer.write_json(ARCHITECTURE_FILE, &self.architecture)?;
         for (number, member) in self.members.iter().enumerate() {
             if let Some(clusters) = member.plan.clusters() {

@@ -7,15 +7,17 @@ use tch::{Device, Kind, Tensor};
 use super::adaptive::{Adaptive, AdaptiveConfig, AdaptiveSetup};
 use super::batch::{PieceBatch, PiecesOnDevice};
 use super::config::PieceConfig;
+use super::label_attention::{DocumentInput, LabelAttention, LabelAttentionSetup};
 use crate::Result;
 use crate::head::{
     AllLabels, Clustered, ClusteredConfig, ClusteredSetup, Clusters, Exact, ExactConfig,
-    ExactSetup, HeadStep, LabelFacts, OutputKind, Phase, Ranked, VectorHead, VectorInput,
+    ExactSetup, HeadStep, LabelFacts, LabelHead as _, OutputKind, Phase, Ranked, VectorHead,
+    VectorInput,
 };
 use crate::parameters::{DenseParametersBuilder, Parameters, RowTable};
 use crate::start::Start;
 use crate::train::{Learnt, LossScale, Network, StepPart};
-use crate::transformer::{Architecture, PieceInput, Transformer, Weights};
+use crate::transformer::{Architecture, PieceInput, Pooling, Trace, Transformer, Weights};
 
 /// The table of label vectors of the clustered form.
 const LABEL_TABLE: usize = 0;
@@ -25,12 +27,32 @@ const LABEL_TABLE: usize = 0;
 pub(crate) struct PieceNetwork {
     parameters: Parameters,
     encoder: Transformer,
-    head: Box<VectorHead>,
+    head: PieceHead,
+    pooling: Pooling,
     dropout: f64,
+    /// Of the states that labels attend to.
+    state_dropout: f64,
     dropout_share: f64,
     device: Device,
     loss: LossScale,
     phase: Cell<Phase>,
+}
+
+/// What scores labels, by what it reads of a document.
+#[derive(Debug)]
+enum PieceHead {
+    /// Its vector.
+    Vector(Box<VectorHead>),
+    /// Its vector and the states of its pieces.
+    Attention(LabelAttention),
+}
+
+/// A batch behind the encoder.
+struct Encoded {
+    /// documents x width.
+    vector: Tensor,
+    /// documents x pieces x width and where documents have a piece, for heads that attend to them.
+    states: Option<(Tensor, Option<Tensor>)>,
 }
 
 /// How labels are scored, with the groups that they are scored in where there are some.
@@ -38,6 +60,7 @@ pub(crate) struct PieceNetwork {
 pub(crate) enum HeadPlan {
     Flat,
     Exact,
+    Attention,
     Clustered(Clusters),
     Adaptive(AdaptiveConfig, Clusters),
 }
@@ -46,7 +69,7 @@ impl HeadPlan {
     /// The groups of labels.
     pub(crate) fn clusters(&self) -> Option<&Clusters> {
         match self {
-            Self::Flat | Self::Exact => None,
+            Self::Flat | Self::Exact | Self::Attention => None,
             Self::Clustered(clusters) | Self::Adaptive(_, clusters) => Some(clusters),
         }
     }
@@ -79,7 +102,11 @@ impl PieceNetwork {
             &mut builder,
             setup.weights,
         )?;
-        let (head, tables) = setup.head(encoder.width(), &mut builder);
+        let encoder = match setup.plan {
+            HeadPlan::Attention => encoder.giving_states(),
+            _ => encoder,
+        };
+        let (head, tables) = setup.head(&encoder, &mut builder);
         Ok(Self {
             parameters: Parameters {
                 dense: if setup.is_trained {
@@ -91,7 +118,9 @@ impl PieceNetwork {
             },
             encoder,
             head,
+            pooling: config.encoder.pooling,
             dropout: config.document.dropout,
+            state_dropout: config.encoder.dropout,
             dropout_share: config.document.dropout_share,
             device,
             loss: config.train.loss,
@@ -108,6 +137,18 @@ impl PieceNetwork {
         self.device
     }
 
+    pub(super) fn encoder(&self) -> &Transformer {
+        &self.encoder
+    }
+
+    /// The head, where it reads a document's vector alone.
+    pub(super) fn vector_head(&self) -> Option<&VectorHead> {
+        match &self.head {
+            PieceHead::Vector(head) => Some(head.as_ref()),
+            PieceHead::Attention(_) => None,
+        }
+    }
+
     /// Makes what is computed with what the weights are now; wanted before ranking, where they have
     /// changed.
     pub(crate) fn refresh(&self) {
@@ -119,37 +160,87 @@ impl PieceNetwork {
         self.parameters.dense.end_training();
     }
 
-    /// The best labels of each document, through so many clusters where there are some.
-    pub(crate) fn rank(&self, batch: &PieceBatch, beam: usize, keep: usize) -> Ranked {
+    /// Numbers of the vectors that documents are compared by: those of the last layer.
+    pub(crate) fn vector_width(&self) -> usize {
+        self.encoder.state_width()
+    }
+
+    /// The best labels of each document, through so many clusters where there are some, unless none are to be
+    /// kept; and documents x [`vector_width`](Self::vector_width) to compare documents by.
+    pub(crate) fn rank_with_vectors(
+        &self,
+        batch: &PieceBatch,
+        beam: usize,
+        keep: usize,
+    ) -> (Option<Ranked>, Tensor) {
         tch::no_grad(|| {
             let pieces = batch.to_device(self.device);
-            let vector = self.vector(&pieces);
-            let input = VectorInput {
-                parameters: &self.parameters,
-                vector: &vector,
-                prior: None,
-            };
-            self.head.rank(&input, beam, keep)
+            let encoded = self.at_rest(&pieces);
+            let ranked = (keep > 0).then(|| match &self.head {
+                PieceHead::Vector(head) => head.rank(&self.input(&encoded), beam, keep),
+                PieceHead::Attention(head) => head.rank(&self.document_input(&encoded), beam, keep),
+            });
+            // The last layer comes first.
+            let last = encoded.vector.narrow(1, 0, self.vector_width() as i64);
+            (ranked, last)
         })
     }
 
-    /// documents x width, with nothing left out.
-    fn vector(&self, pieces: &PiecesOnDevice) -> Tensor {
-        let input = at_rest(pieces);
-        self.encoder.forward(&self.parameters.dense, &input).vector
+    /// What the encoder says of documents, with nothing left out.
+    fn at_rest(&self, pieces: &PiecesOnDevice) -> Encoded {
+        let trace = self
+            .encoder
+            .forward(&self.parameters.dense, &at_rest(pieces));
+        self.together(&trace, pieces, false)
     }
 
-    fn learn_labels(&self, vector: &Tensor, batch: &PieceBatch, step: &StepPart<'_>) -> Learnt {
+    /// One vector of all windows of a document, and their states side by side.
+    fn together(&self, trace: &Trace, pieces: &PiecesOnDevice, drops: bool) -> Encoded {
+        let windows = pieces.windows.as_ref();
+        let vector = match windows {
+            Some(windows) => windows.pooled(&trace.vector, &pieces.lengths, self.pooling),
+            None => trace.vector.shallow_clone(),
+        };
+        let states = trace.states.as_ref().map(|states| {
+            let (states, mask) = if let Some(windows) = windows {
+                let (states, mask) = windows.side_by_side(states);
+                (states, Some(mask))
+            } else {
+                let mask = pieces.mask.as_ref().map(Tensor::shallow_clone);
+                (states.shallow_clone(), mask)
+            };
+            (left_out(states, self.state_dropout, drops), mask)
+        });
+        Encoded {
+            vector: left_out(vector, self.dropout, drops),
+            states,
+        }
+    }
+
+    fn input<'a>(&'a self, encoded: &'a Encoded) -> VectorInput<'a> {
+        VectorInput {
+            parameters: &self.parameters,
+            vector: &encoded.vector,
+            prior: None,
+        }
+    }
+
+    fn document_input<'a>(&'a self, encoded: &'a Encoded) -> DocumentInput<'a> {
+        let states = encoded.states.as_ref();
+        let (states, mask) = states.expect("an encoder behind attention gives states");
+        DocumentInput {
+            vector: self.input(encoded),
+            states,
+            mask: mask.as_ref(),
+        }
+    }
+
+    fn learn_labels(&self, encoded: &Encoded, batch: &PieceBatch, step: &StepPart<'_>) -> Learnt {
         let targets = batch
             .targets
             .as_ref()
             .expect("batches to learn from have targets")
             .to_device(self.device);
-        let input = VectorInput {
-            parameters: &self.parameters,
-            vector,
-            prior: None,
-        };
         let step = HeadStep {
             targets: &targets,
             part: step,
@@ -157,13 +248,37 @@ impl PieceNetwork {
             phase: self.phase.get(),
             drops: step.epoch_progress < self.dropout_share,
         };
-        self.head.learn(&input, &step)
+        match &self.head {
+            PieceHead::Vector(head) => head.learn(&self.input(encoded), &step),
+            PieceHead::Attention(head) => head.learn(&self.document_input(encoded), &step),
+        }
     }
 }
 
 impl PieceSetup<'_> {
     /// The head that the settings ask for, and its tables. A new one is one more arm.
     fn head(
+        &self,
+        encoder: &Transformer,
+        builder: &mut DenseParametersBuilder,
+    ) -> (PieceHead, Vec<RowTable>) {
+        if !matches!(self.plan, HeadPlan::Attention) {
+            let (head, tables) = self.vector_head(encoder.width(), builder);
+            return (PieceHead::Vector(head), tables);
+        }
+        let setup = LabelAttentionSetup {
+            vector_width: encoder.width(),
+            state_width: encoder.state_width(),
+            found_width: self.config.head.bottleneck,
+            labels: self.labels,
+            chunk: self.config.train.label_chunk,
+        };
+        let head = LabelAttention::new(&setup, builder, self.start.named("head"));
+        (PieceHead::Attention(head), Vec::new())
+    }
+
+    /// A head that reads document vectors.
+    fn vector_head(
         &self,
         width: usize,
         builder: &mut DenseParametersBuilder,
@@ -224,7 +339,7 @@ impl PieceSetup<'_> {
                 });
                 (Box::new(head), tables.collect())
             }
-            HeadPlan::Flat => (
+            HeadPlan::Flat | HeadPlan::Attention => (
                 Box::new(AllLabels::new(width, OutputKind::Sigmoid, labels, builder)),
                 Vec::new(),
             ),
@@ -246,9 +361,9 @@ impl Network for PieceNetwork {
         let drops = step.epoch_progress < self.dropout_share;
         if self.phase.get() == Phase::Rank {
             // The encoder rests: its vectors are those of prediction.
-            let vector = tch::no_grad(|| self.vector(&pieces));
-            let vector = vector.dropout(self.dropout, drops);
-            let learnt = self.learn_labels(&vector, batch, step);
+            let mut encoded = tch::no_grad(|| self.at_rest(&pieces));
+            encoded.vector = left_out(encoded.vector, self.dropout, drops);
+            let learnt = self.learn_labels(&encoded, batch, step);
             dense.collect();
             return Ok(learnt);
         }
@@ -259,11 +374,20 @@ impl Network for PieceNetwork {
             ..at_rest(&pieces)
         };
         let trace = self.encoder.forward(dense, &input);
-        let vector = trace.vector.dropout(self.dropout, drops);
-        let learnt = self.learn_labels(&vector, batch, step);
+        let encoded = self.together(&trace, &pieces, drops);
+        let learnt = self.learn_labels(&encoded, batch, step);
         self.encoder.backward(dense, &input, trace);
         dense.collect();
         Ok(learnt)
+    }
+}
+
+/// Dropout where it does something.
+fn left_out(numbers: Tensor, share: f64, drops: bool) -> Tensor {
+    if drops && share > 0.0 {
+        numbers.dropout(share, true)
+    } else {
+        numbers
     }
 }
 
@@ -278,3 +402,6 @@ pub(crate) fn at_rest(pieces: &PiecesOnDevice) -> PieceInput<'_> {
         seed: 0,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -34,6 +34,7 @@ pub(super) fn open_members(
         let plan = match config.form()? {
             SettledForm::Flat => HeadPlan::Flat,
             SettledForm::Exact => HeadPlan::Exact,
+            SettledForm::Attention => HeadPlan::Attention,
             SettledForm::Clustered => {
                 HeadPlan::Clustered(open_clusters(folder, member, num_labels)?)
             }

@@ -24,7 +24,7 @@ use crate::transformer::Weights;
 use crate::{Result, open_device};
 
 /// A run under way.
-type PieceRun<'a> = NetworkRun<'a, PieceConfig>;
+pub(super) type PieceRun<'a> = NetworkRun<'a, PieceConfig>;
 
 impl Trains for PieceConfig {
     type Texts = PieceTexts;
@@ -47,18 +47,22 @@ impl Trains for PieceConfig {
     }
 
     fn train_networks(mut run: PieceRun<'_>, seed: SeedStream) -> Result<PieceModel> {
-        let members = (0..run.config.num_members())
+        let members: Vec<PieceMember> = (0..run.config.num_members())
             .map(|member| run.train_member(member, seed.named("member").child(member as u64)))
             .collect::<Result<_>>()?;
+        let mut config = run.config.clone();
+        let neighbours = run.keep_neighbours(&members)?.map(|(known, mix)| {
+            config.neighbours.weight = f64::from(mix.weight).into();
+            config.neighbours.temperature = f64::from(mix.temperature).into();
+            known
+        });
         let texts = &run.set.texts;
         Ok(PieceModel {
-            config: run.config.clone(),
-            reader: PieceReader {
-                pieces: texts.reader.pieces.clone(),
-                max_length: run.config.document.max_length,
-            },
+            config,
+            reader: PieceReader::of(texts.reader.pieces.clone(), &run.config.document),
             architecture: texts.architecture.clone(),
             members,
+            neighbours,
         })
     }
 }
@@ -128,6 +132,7 @@ impl PieceRun<'_> {
         Ok(match self.config.form()? {
             SettledForm::Flat => HeadPlan::Flat,
             SettledForm::Exact => HeadPlan::Exact,
+            SettledForm::Attention => HeadPlan::Attention,
             SettledForm::Clustered => HeadPlan::Clustered(label_clusters(
                 (
                     (0..rows.num_rows()).map(|document| rows.row(document)),
@@ -222,9 +227,5 @@ impl PieceRun<'_> {
 
 /// How a system cuts documents that are too long, for batches on a device.
 pub(super) fn cut(config: &PieceConfig, reader: &PieceReader, device: tch::Device) -> Cut {
-    Cut::new(
-        config.document.max_length,
-        reader.pieces.num_after(),
-        device,
-    )
+    config.document.cut(&reader.pieces, device)
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use plethora_core::IndexRows;
+use plethora_core::neighbours::DocumentNames;
 
 use super::config::OpenPieceConfig;
 use super::encoder_files::EncoderFiles;
@@ -27,6 +28,8 @@ pub struct PieceTexts {
     pub rows: PieceRows,
     /// The encoder that they are for.
     pub architecture: Architecture,
+    /// Who the documents are, where they are to be remembered.
+    pub(super) names: DocumentNames,
 }
 
 /// Cuts the texts of documents into pieces.
@@ -34,22 +37,33 @@ pub struct CutsTexts {
     corpus: PieceCorpusBuilder,
     architecture: Architecture,
     max_length: usize,
+    remembers: bool,
+    names: DocumentNames,
 }
 
 impl CutsTexts {
     /// For a system with these settings. Texts that `cache` has the pieces of are not cut again.
     pub fn new(config: &OpenPieceConfig, cache: Option<&Path>) -> Result<Self> {
         let files = EncoderFiles::open(&config.encoder, &config.document.max_length)?;
+        let max_length = files.whole_length(config.document.windows);
         Ok(Self {
-            corpus: PieceCorpusBuilder::new(files.pieces, files.max_length, cache),
+            corpus: PieceCorpusBuilder::new(files.pieces, max_length, cache),
             architecture: files.architecture,
-            max_length: files.max_length,
+            max_length,
+            remembers: config.neighbours.vote(),
+            names: DocumentNames::default(),
         })
     }
 }
 
 impl ReadsTexts for CutsTexts {
     type Read = PieceTexts;
+
+    fn note(&mut self, id: &str, text: &str) {
+        if self.remembers {
+            self.names.push(id, Some(text));
+        }
+    }
 
     fn push_batch(&mut self, texts: &[String]) {
         self.corpus.push_batch(texts);
@@ -65,6 +79,7 @@ impl ReadsTexts for CutsTexts {
             },
             rows,
             architecture: self.architecture,
+            names: self.names,
         })
     }
 }

@@ -102,7 +102,7 @@ impl<C: NeuralSettings> Family for NeuralFamily<C> {
     fn open(&self, folder: &ModelReader, parts: &OpenParts<'_>) -> Result<Box<dyn Ranker>> {
         let num_labels = parts.labels.len();
         let model = <C::Settled as Trains>::Model::open(folder, num_labels, parts.compute)?;
-        Ok(Box::new(NeuralRanker(model)))
+        Ok(Box::new(NeuralRanker::new(model)))
     }
 
     fn computes_on(&self, _device: Device) -> bool {
@@ -179,7 +179,7 @@ impl<C: NeuralSettings> Trainable for NeuralSystem<C> {
             num_features: known.1,
             takes_text: true,
             labels: set.space,
-            ranker: Box::new(NeuralRanker(model)),
+            ranker: Box::new(NeuralRanker::new(model)),
             work,
             stages,
         })

@@ -1,10 +1,11 @@
 //! What the families of systems share: reading documents, holding some back, fingerprints, groups of
 //! labels, batches that are ranked, files of networks.
 
+pub(crate) mod attribution;
 pub(crate) mod estimate;
 mod family;
 pub(crate) mod fingerprint;
-mod journal;
+pub(crate) mod journal;
 pub(crate) mod label_clusters;
 mod model;
 pub(crate) mod network_file;
@@ -19,6 +20,7 @@ pub(crate) mod trained_facts;
 mod trainer;
 pub(crate) mod validation;
 pub(crate) mod validation_documents;
+pub(crate) mod vectors;
 mod vectors_config;
 pub(crate) mod word_vectors;
 

@@ -1,6 +1,7 @@
 //! What all trained networks do alike: open, rank, explain and save.
 
 use std::fmt::Debug;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use plethora_core::artifact::{CONFIG_FILE, ModelReader, ModelWriter, WorkFolder};
 use plethora_core::corpus::Document;
@@ -83,9 +84,21 @@ pub trait NeuralModel: Debug + Send + Sized + 'static {
     }
 }
 
-/// A trained system.
+/// A trained system. Networks do one thing at a time: tensors are not made to be shared by threads.
 #[derive(Debug)]
-pub struct NeuralRanker<M>(pub M);
+pub struct NeuralRanker<M>(Mutex<M>);
+
+impl<M> NeuralRanker<M> {
+    /// Ranks with these networks.
+    pub fn new(model: M) -> Self {
+        Self(Mutex::new(model))
+    }
+
+    /// Ranking changes nothing in a model, so that a panic leaves it as it was.
+    fn model(&self) -> MutexGuard<'_, M> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl<M: NeuralModel> Ranker for NeuralRanker<M> {
     fn rank(
@@ -95,14 +108,16 @@ impl<M: NeuralModel> Ranker for NeuralRanker<M> {
     ) -> plethora_core::Result<Rankings> {
         let texts: plethora_core::Result<Vec<&str>> = documents.iter().map(text_of).collect();
         let texts = texts?;
-        Ok(guarded(|| self.0.rank_texts(&texts, options))?.into())
+        let model = self.model();
+        Ok(guarded(|| model.rank_texts(&texts, options))?.into())
     }
 
     fn explain(&self, text: &str, label: LabelId) -> plethora_core::Result<Explanation> {
-        Ok(guarded(|| self.0.explain_text(text, label))?)
+        let model = self.model();
+        Ok(guarded(|| model.explain_text(text, label))?)
     }
 
     fn save(&self, work: &WorkFolder, writer: &ModelWriter) -> plethora_core::Result<()> {
-        Ok(self.0.save(work, writer)?)
+        Ok(self.model().save(work, writer)?)
     }
 }

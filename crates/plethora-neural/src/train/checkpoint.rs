@@ -127,7 +127,7 @@ impl Checkpoint {
     pub(super) fn open(path: &Path) -> Result<Self> {
         Ok(Self {
             path: path.to_owned(),
-            arrays: MappedArrays::open(path).map_err(with_way_out)?,
+            arrays: MappedArrays::open_own(path).map_err(with_way_out)?,
         })
     }
 

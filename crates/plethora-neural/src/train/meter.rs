@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use tch::{Device, Kind, Tensor};
 
-/// Steps between two readings at most.
+/// Steps between two readings at most. Readings are recorded, so that no clock decides when they are made.
 const MAX_STEPS: u64 = 50;
 
-/// Time between two readings at most, so that slow training shows signs of life.
+/// Time between two glances at most, so that slow training shows signs of life.
 const MAX_TIME: Duration = Duration::from_secs(2);
 
 /// Sums losses up on the device; only a reading waits for them.
@@ -16,7 +16,11 @@ pub(super) struct Meter {
     loss: Tensor,
     num_steps: u64,
     num_documents: usize,
+    /// Time of the steps before `since`.
+    before: Duration,
     since: Instant,
+    /// The last reading or glance.
+    seen: Instant,
 }
 
 /// What the latest steps gave.
@@ -38,7 +42,9 @@ impl Meter {
             loss: Tensor::zeros([], (Kind::Float, device)),
             num_steps: 0,
             num_documents: 0,
+            before: Duration::ZERO,
             since: Instant::now(),
+            seen: Instant::now(),
         }
     }
 
@@ -55,30 +61,47 @@ impl Meter {
 
     /// True when it is time for a reading.
     pub(super) fn is_due(&self) -> bool {
-        self.num_steps >= MAX_STEPS || (self.num_steps > 0 && self.since.elapsed() >= MAX_TIME)
+        self.num_steps >= MAX_STEPS
+    }
+
+    /// True when people have seen nothing for a while.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.num_steps > 0 && self.seen.elapsed() >= MAX_TIME
     }
 
     /// Waits for all steps since the last reading and says what they gave; None if there were none.
     pub(super) fn read(&mut self) -> Option<Reading> {
+        let reading = self.glance()?;
+        let _ = self.loss.zero_();
+        self.num_steps = 0;
+        self.num_documents = 0;
+        self.before = Duration::ZERO;
+        self.since = Instant::now();
+        Some(reading)
+    }
+
+    /// The same, and the next reading is still about all these steps.
+    pub(super) fn glance(&mut self) -> Option<Reading> {
         if self.num_steps == 0 {
             return None;
         }
         let loss = self.loss.double_value(&[]) / self.num_documents as f64;
-        let seconds = self.since.elapsed().as_secs_f64();
-        let reading = Reading {
+        let seconds = (self.before + self.since.elapsed()).as_secs_f64();
+        self.seen = Instant::now();
+        Some(Reading {
             loss,
             documents_per_s: self.num_documents as f64 / seconds.max(1e-9),
             seconds,
             step_ms: 1000.0 * seconds / self.num_steps as f64,
-        };
-        let _ = self.loss.zero_();
-        self.num_steps = 0;
-        self.num_documents = 0;
-        self.restart();
-        Some(reading)
+        })
     }
 
-    /// Leaves out the time since the last reading: it went into something other than steps.
+    /// Time begins to go into something other than steps, until [`restart`](Self::restart).
+    pub(super) fn pause(&mut self) {
+        self.before += self.since.elapsed();
+    }
+
+    /// Steps go on.
     pub(super) fn restart(&mut self) {
         self.since = Instant::now();
     }
@@ -106,5 +129,20 @@ mod tests {
         assert_eq!(reading.loss, 2.0);
         assert!(reading.documents_per_s > 0.0 && reading.seconds > 0.0);
         assert!(!meter.is_due());
+    }
+
+    #[test]
+    fn a_glance_takes_nothing_from_the_reading() {
+        let mut meter = Meter::new(Device::Cpu);
+        assert!(meter.glance().is_none());
+        meter.add_batch(&Tensor::from(1.0_f32), 1);
+        meter.end_step();
+        assert_eq!(meter.glance().unwrap().loss, 1.0);
+        meter.pause();
+        meter.restart();
+        meter.add_batch(&Tensor::from(2.0_f32), 1);
+        meter.end_step();
+        assert_eq!(meter.read().unwrap().loss, 1.5);
+        assert!(meter.read().is_none());
     }
 }

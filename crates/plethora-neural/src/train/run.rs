@@ -10,7 +10,7 @@ use tch::Tensor;
 
 use super::batches::BatchPlan;
 use super::memory;
-use super::meter::Meter;
+use super::meter::{Meter, Reading};
 use super::momentum::MomentumStep;
 use super::network::{Network, StepPart};
 use super::outcome::TrainingOutcome;
@@ -90,6 +90,10 @@ impl<'t, 'n, N: Network> TrainingRun<'t, 'n, N> {
             }
             if self.meter.is_due() {
                 self.report()?;
+            } else if self.meter.is_quiet()
+                && let Some(reading) = self.meter.glance()
+            {
+                self.show(reading)?;
             }
         }
     }
@@ -152,7 +156,22 @@ impl<'t, 'n, N: Network> TrainingRun<'t, 'n, N> {
         };
         let step = self.state.step;
         self.state.train_seconds += reading.seconds;
+        let gpu_gib = self.show(reading)?;
+        let mut values = vec![
+            ("loss", reading.loss),
+            ("learning_rate", self.learning_rate(step - 1)),
+            ("documents_per_s", reading.documents_per_s),
+            ("step_ms", reading.step_ms),
+        ];
+        values.extend(gpu_gib.map(|gibibytes| ("gpu_gib", gibibytes)));
+        let epoch = self.plan.epochs_at(step);
+        self.trainer.journal.record(step, epoch, &values)
+    }
+
+    /// Shows figures; returns those of the GPU's memory.
+    fn show(&mut self, reading: Reading) -> Result<Option<f64>> {
         if !reading.loss.is_finite() {
+            let step = self.state.step;
             return Err(Error::Diverged { step });
         }
         let mut figures = format!(
@@ -164,20 +183,12 @@ impl<'t, 'n, N: Network> TrainingRun<'t, 'n, N> {
             figures.push_str(", best ");
             figures.push_str(&best.headline());
         }
-        let mut values = vec![
-            ("loss", reading.loss),
-            ("learning_rate", self.learning_rate(step - 1)),
-            ("documents_per_s", reading.documents_per_s),
-            ("step_ms", reading.step_ms),
-        ];
-        if let Some(used) = self.gpu_memory() {
-            let gibibytes = used as f64 / f64::from(1 << 30);
+        let gpu_gib = (self.gpu_memory()).map(|used| used as f64 / f64::from(1 << 30));
+        if let Some(gibibytes) = gpu_gib {
             let _ = write!(figures, ", {gibibytes:.1} GiB of the GPU");
-            values.push(("gpu_gib", gibibytes));
         }
         self.trainer.progress.show(&figures);
-        let epoch = self.plan.epochs_at(step);
-        self.trainer.journal.record(step, epoch, &values)
+        Ok(gpu_gib)
     }
 
     /// Bytes of the GPU's memory that are in use; none on a processor.
@@ -249,9 +260,17 @@ impl<'t, 'n, N: Network> TrainingRun<'t, 'n, N> {
 
     /// Saves a checkpoint, but none of a run that has diverged.
     fn save(&mut self) -> Result<()> {
-        self.report()?;
+        // A glance and no record: when checkpoints are due, the clock decides.
+        let before = self.state.train_seconds;
+        if let Some(reading) = self.meter.glance() {
+            self.show(reading)?;
+            self.state.train_seconds += reading.seconds;
+        }
+        self.meter.pause();
         let path = self.trainer.checkpoint_file();
         self.state.save(&path, self.network.parameters())?;
+        // The next reading counts these seconds.
+        self.state.train_seconds = before;
         self.last_checkpoint = Instant::now();
         self.meter.restart();
         Ok(())

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::activation::Activation;
 use super::config_keys::{ConfigKeys, KeyNames};
+use super::rotary::RotaryShape;
 use crate::Result;
 
 /// Kinds of encoders.
@@ -23,10 +24,15 @@ pub enum ArchitectureKind {
     Distilbert,
     /// `XLNet`: positions by distance alone.
     Xlnet,
+    /// ELECTRA: BERT whose vectors of pieces may be narrower than its states.
+    Electra,
+    /// `ModernBERT`: norms before the parts of a layer, rotations for positions, and layers that look at near
+    /// pieces alone.
+    Modernbert,
 }
 
 /// `model_type` as configurations have it.
-const MODEL_TYPES: [(&str, ArchitectureKind); 7] = [
+const MODEL_TYPES: [(&str, ArchitectureKind); 9] = [
     ("bert", ArchitectureKind::Bert),
     ("roberta", ArchitectureKind::Roberta),
     ("xlm-roberta", ArchitectureKind::Roberta),
@@ -34,6 +40,8 @@ const MODEL_TYPES: [(&str, ArchitectureKind); 7] = [
     ("mpnet", ArchitectureKind::Mpnet),
     ("distilbert", ArchitectureKind::Distilbert),
     ("xlnet", ArchitectureKind::Xlnet),
+    ("electra", ArchitectureKind::Electra),
+    ("modernbert", ArchitectureKind::Modernbert),
 ];
 
 /// `transformers` counts positions of `MPNet` from this piece whatever the configuration says.
@@ -67,6 +75,10 @@ pub struct Architecture {
     pub(super) first_position: i64,
     /// Rows of the table of segments, where there is one.
     pub(super) num_types: i64,
+    /// Numbers of a piece's vector, where it is not yet a state.
+    pub(super) embedding_width: i64,
+    /// Positions as rotations.
+    pub(super) rotary: Option<RotaryShape>,
     /// Spread of fresh weights.
     pub(super) initializer_range: f64,
     /// Distances beyond this one count as this one; 0 for none.
@@ -194,7 +206,10 @@ fn read_keys(keys: &ConfigKeys<'_>, kind: ArchitectureKind) -> Result<Architectu
         inner_width: keys.size(names.inner_width)?,
         activation: keys.activation(names.activation)?,
         // Not a setting of `DistilBERT`, and the same there.
-        norm_eps: keys.float_or("layer_norm_eps", 1e-12)?,
+        norm_eps: match kind {
+            ArchitectureKind::Modernbert => keys.float_or("norm_eps", 1e-5)?,
+            _ => keys.float_or("layer_norm_eps", 1e-12)?,
+        },
     };
     if shape.width % shape.num_heads != 0 {
         let (heads, width) = (shape.num_heads, shape.width);
@@ -213,10 +228,18 @@ fn read_keys(keys: &ConfigKeys<'_>, kind: ArchitectureKind) -> Result<Architectu
         num_positions,
         first_position,
         num_types: match kind {
-            ArchitectureKind::Bert | ArchitectureKind::Roberta => {
+            ArchitectureKind::Bert | ArchitectureKind::Roberta | ArchitectureKind::Electra => {
                 keys.count_or("type_vocab_size", 2)?
             }
             _ => 0,
+        },
+        embedding_width: match kind {
+            ArchitectureKind::Electra => keys.count_or("embedding_size", 128)?,
+            _ => shape.width,
+        },
+        rotary: match kind {
+            ArchitectureKind::Modernbert => Some(rotary(keys)?),
+            _ => None,
         },
         initializer_range: keys.float_or("initializer_range", 0.02)?,
         // -1 stands for none.
@@ -227,12 +250,22 @@ fn read_keys(keys: &ConfigKeys<'_>, kind: ArchitectureKind) -> Result<Architectu
 /// Makes sure that nothing is asked for that the layers do not do.
 fn check_habits(keys: &ConfigKeys<'_>, kind: ArchitectureKind) -> Result<()> {
     match kind {
-        ArchitectureKind::Bert | ArchitectureKind::Roberta => {
+        ArchitectureKind::Bert | ArchitectureKind::Roberta | ArchitectureKind::Electra => {
             keys.expect("position_embedding_type", "absolute")?;
             keys.expect("is_decoder", false)
         }
         ArchitectureKind::Mpnet => keys.expect("relative_attention_num_buckets", DISTANCE_CLASSES),
         ArchitectureKind::Distilbert => Ok(()),
+        ArchitectureKind::Modernbert => {
+            keys.expect("attention_bias", false)?;
+            keys.expect("mlp_bias", false)?;
+            keys.expect("norm_bias", false)?;
+            let width = keys.size("hidden_size")? / keys.size("num_attention_heads")?;
+            if width % 2 == 1 {
+                return Err(keys.error(format!("a head has {width} numbers, which is odd")));
+            }
+            Ok(())
+        }
         ArchitectureKind::Xlnet => {
             keys.expect("attn_type", "bi")?;
             keys.expect("bi_data", false)?;
@@ -245,11 +278,28 @@ fn check_habits(keys: &ConfigKeys<'_>, kind: ArchitectureKind) -> Result<()> {
     }
 }
 
+/// The numbers of rotations, as older and newer configurations have them.
+fn rotary(keys: &ConfigKeys<'_>) -> Result<RotaryShape> {
+    let theta = |old: &str, layers: &str, default: f64| -> Result<f64> {
+        let newer = keys.float_inside_both("rope_parameters", layers, "rope_theta");
+        newer.map_or_else(|| keys.float_or(old, default), Ok)
+    };
+    Ok(RotaryShape {
+        global_theta: theta("global_rope_theta", "full_attention", 160_000.0)?,
+        local_theta: theta("local_rope_theta", "sliding_attention", 10_000.0)?,
+        reach: keys.count_or("local_attention", 128)? / 2,
+        global_every: keys.count_or("global_attn_every_n_layers", 3)?.max(1),
+    })
+}
+
 /// How many rows of positions there are and which is the first piece's.
 fn positions(keys: &ConfigKeys<'_>, kind: ArchitectureKind) -> Result<(i64, i64)> {
     let first = match kind {
         ArchitectureKind::Xlnet => return Ok((0, 0)),
-        ArchitectureKind::Bert | ArchitectureKind::Distilbert => 0,
+        ArchitectureKind::Bert
+        | ArchitectureKind::Distilbert
+        | ArchitectureKind::Electra
+        | ArchitectureKind::Modernbert => 0,
         ArchitectureKind::Roberta => keys.count_or("pad_token_id", 1)? + 1,
         ArchitectureKind::Mpnet => MPNET_PAD + 1,
     };
@@ -303,6 +353,8 @@ mod tests {
             ("mpnet", Some(46), 2),
             ("distilbert", Some(48), 2),
             ("xlnet", None, 3),
+            ("electra", Some(48), 2),
+            ("modernbert", Some(48), 4),
         ] {
             let architecture = Architecture::read(&golden::folder(kind)).unwrap();
             let file = golden::folder(kind).join("config.json");
@@ -342,7 +394,7 @@ mod tests {
         assert_eq!(
             refused("model_type", "gpt2".into()),
             "`model_type` is \"gpt2\", which is not supported; supported is bert, roberta, \
-             xlm-roberta, camembert, mpnet, distilbert, xlnet"
+             xlm-roberta, camembert, mpnet, distilbert, xlnet, electra, modernbert"
         );
         assert_eq!(
             refused("model_type", Value::Null),

@@ -4,6 +4,7 @@ use tch::{Kind, Tensor};
 
 use super::architecture::DocumentPiece;
 use super::relative_attention::Distances;
+use super::rotary::RotaryPositions;
 use crate::parameters::DenseParameters;
 
 /// Added to the attention of pieces that are not there. Finite, so that no sum of it is no number.
@@ -68,6 +69,8 @@ pub(super) struct Batch<'a> {
     pub(super) bias: Option<AttentionBias>,
     /// For positions by distance.
     pub(super) distances: Option<Distances>,
+    /// For positions as rotations.
+    pub(super) rotary: Option<RotaryPositions>,
 }
 
 /// What is added to the attention, in a form that broadcasts to documents x heads x rows x pieces.

@@ -13,7 +13,7 @@ impl Transformer {
         parameters: &DenseParameters,
         input: &PieceInput<'_>,
     ) -> Trace {
-        let (vector, inputs) = tch::no_grad(|| {
+        let (vector, states, inputs) = tch::no_grad(|| {
             let (batch, mut states) = self.begin(parameters, input);
             let mut pooled = Vec::new();
             let mut inputs = Vec::with_capacity(self.layers.len());
@@ -24,10 +24,12 @@ impl Transformer {
                     pooled.push(self.pool(&states, &batch));
                 }
             }
-            (side_by_side(pooled), inputs)
+            (side_by_side(pooled), states, inputs)
         });
+        let leaf = |tensor: &Tensor| tensor.detach().set_requires_grad(true);
         Trace {
-            vector: vector.detach().set_requires_grad(true),
+            vector: leaf(&vector),
+            states: self.gives_states.then(|| leaf(&states)),
             inputs,
         }
     }
@@ -54,7 +56,8 @@ impl Transformer {
         let mut parts = gradient.chunk(self.config.layers as i64, 1);
         parts.reverse();
         let first_read = self.layers.len() - self.config.layers;
-        let mut above: Option<Tensor> = None;
+        let of_states = trace.states.map(|states| states.grad());
+        let mut above = of_states.filter(Tensor::defined);
         for (number, states) in trace.inputs.into_iter().enumerate().rev() {
             let states = states.detach().set_requires_grad(true);
             let part = number.checked_sub(first_read).map(|part| &parts[part]);

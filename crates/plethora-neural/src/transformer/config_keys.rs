@@ -55,6 +55,11 @@ impl ConfigKeys<'_> {
             .ok_or_else(|| self.error(format!("`{key}` is {value} where a number is expected")))
     }
 
+    /// The number `key` inside the object `child` inside the object `parent`, where all are there.
+    pub(super) fn float_inside_both(&self, parent: &str, child: &str, key: &str) -> Option<f64> {
+        self.get(parent)?.get(child)?.get(key)?.as_f64()
+    }
+
     /// A text that must be there.
     pub(super) fn text(&self, key: &str) -> Result<&str> {
         match self.get(key) {
@@ -116,12 +121,22 @@ pub(super) struct KeyNames {
 impl KeyNames {
     pub(super) fn of(kind: ArchitectureKind) -> Self {
         match kind {
-            ArchitectureKind::Bert | ArchitectureKind::Roberta | ArchitectureKind::Mpnet => Self {
+            ArchitectureKind::Bert
+            | ArchitectureKind::Roberta
+            | ArchitectureKind::Electra
+            | ArchitectureKind::Mpnet => Self {
                 width: "hidden_size",
                 num_heads: "num_attention_heads",
                 num_layers: "num_hidden_layers",
                 inner_width: "intermediate_size",
                 activation: "hidden_act",
+            },
+            ArchitectureKind::Modernbert => Self {
+                width: "hidden_size",
+                num_heads: "num_attention_heads",
+                num_layers: "num_hidden_layers",
+                inner_width: "intermediate_size",
+                activation: "hidden_activation",
             },
             ArchitectureKind::Distilbert => Self {
                 width: "dim",

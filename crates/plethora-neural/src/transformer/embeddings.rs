@@ -4,7 +4,7 @@ use tch::Tensor;
 
 use super::architecture::{Architecture, ArchitectureKind};
 use super::batch::Batch;
-use super::linear::{Norm, dropped};
+use super::linear::{Linear, Norm, dropped};
 use super::loader::{FileTensor, Loader};
 use super::tensor_names;
 use crate::Result;
@@ -15,6 +15,10 @@ use crate::parameters::ParameterId;
 pub(super) struct Embeddings {
     words: ParameterId,
     places: Option<Places>,
+    /// Where there are no places: `ModernBERT`'s.
+    norm: Option<Norm>,
+    /// From vectors of pieces to states, where these are wider.
+    projection: Option<Linear>,
 }
 
 #[derive(Debug)]
@@ -32,7 +36,8 @@ struct Places {
 impl Embeddings {
     pub(super) fn new(architecture: &Architecture, loader: &mut Loader<'_>) -> Result<Self> {
         let shape = architecture.shape;
-        let table = |name: &str, rows| [FileTensor::plain(name, &[rows, shape.width])];
+        let width = architecture.embedding_width;
+        let table = |name: &str, rows| [FileTensor::plain(name, &[rows, width])];
         let words = table(
             tensor_names::word_table(architecture.kind()),
             architecture.vocab_size,
@@ -42,6 +47,19 @@ impl Embeddings {
             return Ok(Self {
                 words,
                 places: None,
+                norm: None,
+                projection: None,
+            });
+        }
+        if architecture.kind() == ArchitectureKind::Modernbert {
+            let name = "encoder.embeddings.norm";
+            let eps = shape.norm_eps;
+            let norm = loader.norm_without_bias(name, "embeddings.norm", width, eps)?;
+            return Ok(Self {
+                words,
+                places: None,
+                norm: Some(norm),
+                projection: None,
             });
         }
         let positions = table(
@@ -61,9 +79,15 @@ impl Embeddings {
         let norm = loader.norm(
             "encoder.embeddings.norm",
             "embeddings.LayerNorm",
-            shape.width,
+            width,
             shape.norm_eps,
         )?;
+        let projection = if width == shape.width {
+            None
+        } else {
+            let name = "encoder.embeddings.projection";
+            Some(loader.linear(name, &["embeddings_project"], [shape.width, width])?)
+        };
         Ok(Self {
             words,
             places: Some(Places {
@@ -72,6 +96,8 @@ impl Embeddings {
                 types,
                 norm,
             }),
+            norm: None,
+            projection,
         })
     }
 
@@ -82,6 +108,10 @@ impl Embeddings {
         let words = parameters.computed(self.words);
         let states = Tensor::embedding(words, batch.input.ids, -1, false, false);
         let Some(places) = &self.places else {
+            let states = match &self.norm {
+                Some(norm) => norm.apply(parameters, &states),
+                None => states,
+            };
             return dropped(states, batch.dropout);
         };
         let positions = parameters.computed(places.positions);
@@ -91,6 +121,10 @@ impl Embeddings {
             None => positions,
         };
         let states = places.norm.apply(parameters, &(states + beside));
-        dropped(states, batch.dropout)
+        let states = dropped(states, batch.dropout);
+        match &self.projection {
+            Some(projection) => projection.apply(parameters, &states),
+            None => states,
+        }
     }
 }

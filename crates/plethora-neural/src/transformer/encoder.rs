@@ -10,6 +10,7 @@ use super::embeddings::Embeddings;
 use super::layer::Layer;
 use super::loader::{Loader, Weights};
 use super::relative_attention::Distances;
+use super::rotary::{RotaryPositions, RotaryShape};
 use crate::Result;
 use crate::parameters::{DenseParameters, DenseParametersBuilder};
 
@@ -22,6 +23,8 @@ pub(crate) struct Transformer {
     pub(super) embeddings: Embeddings,
     positions: Positions,
     pub(super) layers: Vec<Layer>,
+    /// Whether the states of all pieces are wanted beside the vector.
+    pub(super) gives_states: bool,
 }
 
 /// How attention knows of the places of pieces.
@@ -31,6 +34,8 @@ enum Positions {
     Embedded,
     /// By a bias that all layers share.
     Bias(DistanceBias),
+    /// By rotations of queries and keys.
+    Rotary { shape: RotaryShape, head_width: i64 },
     /// By scores that each layer computes.
     Scores { clamp_len: i64 },
 }
@@ -40,6 +45,8 @@ pub(crate) struct Trace {
     /// documents x [`width`](Transformer::width): the states of the layers that are read side by
     /// side, the last layer first.
     pub(crate) vector: Tensor,
+    /// documents x pieces x width: what the last layer gives, where it is wanted.
+    pub(crate) states: Option<Tensor>,
     /// The input of each layer, where the graph was not kept.
     pub(super) inputs: Vec<Tensor>,
 }
@@ -72,12 +79,33 @@ impl Transformer {
                 ArchitectureKind::Xlnet => Positions::Scores {
                     clamp_len: architecture.clamp_len,
                 },
-                _ => Positions::Embedded,
+                _ => match architecture.rotary {
+                    Some(shape) => Positions::Rotary {
+                        shape,
+                        head_width: architecture.shape.head_width(),
+                    },
+                    None => Positions::Embedded,
+                },
             },
             layers: (0..architecture.num_layers())
                 .map(|number| Layer::new(architecture, number, &mut loader))
                 .collect::<Result<_>>()?,
+            gives_states: false,
         })
+    }
+
+    /// The same encoder, which gives the states of all pieces beside the vector.
+    #[must_use]
+    pub(crate) fn giving_states(self) -> Self {
+        Self {
+            gives_states: true,
+            ..self
+        }
+    }
+
+    /// Numbers of a piece's state.
+    pub(crate) fn state_width(&self) -> usize {
+        self.width as usize
     }
 
     /// Numbers of a document vector.
@@ -101,6 +129,7 @@ impl Transformer {
         }
         Trace {
             vector: side_by_side(pooled),
+            states: self.gives_states.then_some(states),
             inputs: Vec::new(),
         }
     }
@@ -136,12 +165,17 @@ impl Transformer {
             attention_dropout: share(self.config.attention_dropout),
             bias: None,
             distances: None,
+            rotary: None,
         };
         self.seed(input, 0);
         let states = self.embeddings.forward(&batch);
         let kind = states.kind();
         match &self.positions {
             Positions::Embedded => batch.bias = AttentionBias::hiding(input, kind),
+            Positions::Rotary { shape, head_width } => {
+                batch.bias = AttentionBias::hiding(input, kind);
+                batch.rotary = Some(RotaryPositions::new(shape, *head_width, input, kind));
+            }
             Positions::Bias(bias) => batch.bias = Some(bias.forward(parameters, input)),
             Positions::Scores { clamp_len } => {
                 let distances = Distances::new(input, self.width, *clamp_len, kind);
@@ -155,7 +189,8 @@ impl Transformer {
     /// that are read.
     pub(super) fn layer(&self, number: usize, states: &Tensor, batch: &Batch<'_>) -> Tensor {
         let is_last = number + 1 == self.layers.len();
-        let rows = if is_last && self.config.pooling == Pooling::Cls {
+        let reads_document_piece = self.config.pooling == Pooling::Cls && !self.gives_states;
+        let rows = if is_last && reads_document_piece {
             Rows::Document
         } else {
             Rows::All

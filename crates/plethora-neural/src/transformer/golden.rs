@@ -9,7 +9,15 @@ use tch::{Device, Kind, Tensor};
 use super::{Architecture, PieceInput, Pooling, Transformer, TransformerConfig, Weights};
 use crate::parameters::{DenseParameters, DenseParametersBuilder};
 
-pub(super) const KINDS: [&str; 5] = ["bert", "roberta", "mpnet", "distilbert", "xlnet"];
+pub(super) const KINDS: [&str; 7] = [
+    "bert",
+    "roberta",
+    "mpnet",
+    "distilbert",
+    "xlnet",
+    "electra",
+    "modernbert",
+];
 
 /// Largest error of a state.
 const STATE_TOLERANCE: f64 = 1e-4;
@@ -363,7 +371,9 @@ fn sixteen_bits_come_close() {
         let case = Case::open_in(kind, &config(), Kind::BFloat16);
         let vector = case.vector(&pieces, false);
         assert_eq!(vector.kind(), Kind::BFloat16);
-        assert_close(&vector, &golden.0["vector"], 0.1, kind);
+        // States before the last norm of `ModernBERT` are several times as large as those of others.
+        let largest = golden.0["vector"].abs().max().double_value(&[]);
+        assert_close(&vector, &golden.0["vector"], 0.03 * largest, kind);
         let projection = golden.0["projection"].to_kind(Kind::BFloat16);
         let gradients = case.gradients(&pieces, &projection);
         for (name, expected) in golden.gradients() {

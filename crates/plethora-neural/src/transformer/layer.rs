@@ -2,19 +2,22 @@
 
 use tch::Tensor;
 
-use super::architecture::Architecture;
+use super::architecture::{Architecture, ArchitectureKind};
 use super::attention::Attention;
 use super::batch::{Batch, Rows};
 use super::feed_forward::FeedForward;
 use super::loader::Loader;
+use super::pre_norm::PreNormLayer;
 use super::tensor_names;
 use crate::Result;
 
 /// Attention between pieces, then each piece for itself.
 #[derive(Debug)]
-pub(super) struct Layer {
-    attention: Attention,
-    feed_forward: FeedForward,
+pub(super) enum Layer {
+    /// Each part is followed by a norm.
+    PostNorm(Attention, FeedForward),
+    /// Each part has a norm before it.
+    PreNorm(PreNormLayer),
 }
 
 impl Layer {
@@ -23,18 +26,30 @@ impl Layer {
         number: usize,
         loader: &mut Loader<'_>,
     ) -> Result<Self> {
+        if architecture.kind() == ArchitectureKind::Modernbert {
+            return Ok(Self::PreNorm(PreNormLayer::new(
+                architecture,
+                number,
+                loader,
+            )?));
+        }
         let names = tensor_names::layer(architecture.kind(), number);
         let stem = format!("encoder.layer.{number}");
-        Ok(Self {
-            attention: Attention::new(architecture, &stem, &names, loader)?,
-            feed_forward: FeedForward::new(architecture, &stem, &names, loader)?,
-        })
+        Ok(Self::PostNorm(
+            Attention::new(architecture, &stem, &names, loader)?,
+            FeedForward::new(architecture, &stem, &names, loader)?,
+        ))
     }
 
     /// # Shapes
     /// From documents x pieces x width to the same for all rows, or documents x 1 x width.
     pub(super) fn forward(&self, states: &Tensor, batch: &Batch<'_>, rows: Rows) -> Tensor {
-        let states = self.attention.forward(states, batch, rows);
-        self.feed_forward.forward(&states, batch)
+        match self {
+            Self::PostNorm(attention, feed_forward) => {
+                let states = attention.forward(states, batch, rows);
+                feed_forward.forward(&states, batch)
+            }
+            Self::PreNorm(layer) => layer.forward(states, batch, rows),
+        }
     }
 }

@@ -39,7 +39,8 @@ impl Linear {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Norm {
     pub(crate) weight: ParameterId,
-    pub(crate) bias: ParameterId,
+    /// `ModernBERT` shifts nothing.
+    pub(crate) bias: Option<ParameterId>,
     pub(crate) width: i64,
     pub(crate) eps: f64,
 }
@@ -49,7 +50,7 @@ impl Norm {
         input.layer_norm(
             [self.width],
             Some(parameters.computed(self.weight)),
-            Some(parameters.computed(self.bias)),
+            self.bias.map(|bias| parameters.computed(bias)),
             self.eps,
             true,
         )

@@ -153,7 +153,23 @@ impl<'a> Loader<'a> {
         let tensor = |part: &str| [FileTensor::plain(format!("{file_name}.{part}"), &[width])];
         Ok(Norm {
             weight: self.add(&format!("{name}.weight"), &tensor("weight"), Fill::Ones)?,
-            bias: self.add(&format!("{name}.bias"), &tensor("bias"), Fill::Zeros)?,
+            bias: Some(self.add(&format!("{name}.bias"), &tensor("bias"), Fill::Zeros)?),
+            width,
+            eps,
+        })
+    }
+
+    pub(super) fn norm_without_bias(
+        &mut self,
+        name: &str,
+        file_name: &str,
+        width: i64,
+        eps: f64,
+    ) -> Result<Norm> {
+        let tensor = FileTensor::plain(format!("{file_name}.weight"), &[width]);
+        Ok(Norm {
+            weight: self.add(&format!("{name}.weight"), &[tensor], Fill::Ones)?,
+            bias: None,
             width,
             eps,
         })

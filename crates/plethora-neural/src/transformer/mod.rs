@@ -8,6 +8,7 @@
 mod activation;
 mod architecture;
 mod attention;
+mod attribution;
 mod batch;
 mod checkpointing;
 mod comparison;
@@ -22,7 +23,9 @@ mod golden;
 mod layer;
 mod linear;
 mod loader;
+mod pre_norm;
 mod relative_attention;
+mod rotary;
 mod tensor_names;
 mod weight_files;
 
@@ -32,6 +35,6 @@ pub use comparison::write_encoder_values;
 pub use config::{Pooling, TransformerConfig};
 
 pub(crate) use batch::PieceInput;
-pub(crate) use encoder::Transformer;
+pub(crate) use encoder::{Trace, Transformer};
 pub(crate) use linear::{Linear, Norm};
 pub(crate) use loader::Weights;

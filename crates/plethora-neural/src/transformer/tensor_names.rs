@@ -16,6 +16,7 @@ pub(super) struct LayerNames {
 pub(super) fn word_table(kind: ArchitectureKind) -> &'static str {
     match kind {
         ArchitectureKind::Xlnet => "word_embedding.weight",
+        ArchitectureKind::Modernbert => "embeddings.tok_embeddings.weight",
         _ => "embeddings.word_embeddings.weight",
     }
 }
@@ -23,7 +24,11 @@ pub(super) fn word_table(kind: ArchitectureKind) -> &'static str {
 /// The layer with this number.
 pub(super) fn layer(kind: ArchitectureKind, number: usize) -> LayerNames {
     let (stem, [q, k, v, output, attention_norm, inner, outer, norm]) = match kind {
-        ArchitectureKind::Bert | ArchitectureKind::Roberta => (
+        // Layers of `ModernBERT` have names of their own, see `pre_norm.rs`.
+        ArchitectureKind::Bert
+        | ArchitectureKind::Roberta
+        | ArchitectureKind::Electra
+        | ArchitectureKind::Modernbert => (
             "encoder.layer",
             [
                 "attention.self.query",

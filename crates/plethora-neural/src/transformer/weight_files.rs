@@ -1,10 +1,8 @@
 //! The safetensors files of a Hugging Face folder.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use memmap2::Mmap;
 use plethora_core::Error;
 use safetensors::tensor::{Metadata, SafeTensorError};
 use safetensors::{Dtype, SafeTensors};
@@ -20,13 +18,15 @@ const INDEX_FILE: &str = "model.safetensors.index.json";
 const HEADER_LENGTH_BYTES: usize = 8;
 
 /// Language models keep their encoder under a name of its own.
-const PREFIXES: [&str; 6] = [
+const PREFIXES: [&str; 8] = [
     "",
     "bert.",
     "roberta.",
     "mpnet.",
     "distilbert.",
     "transformer.",
+    "electra.",
+    "model.",
 ];
 
 /// Names of the first BERT files.
@@ -46,7 +46,7 @@ pub(super) struct WeightFiles {
 
 struct WeightFile {
     path: PathBuf,
-    map: Mmap,
+    map: Vec<u8>,
     metadata: Metadata,
     /// Where the numbers start.
     data_start: usize,
@@ -133,12 +133,8 @@ impl WeightFiles {
 
 impl WeightFile {
     fn open(path: &Path) -> Result<Self> {
-        let file = File::open(path).map_err(Error::read(path))?;
-        #[expect(unsafe_code, reason = "a file mapping is unsafe by nature")]
-        // SAFETY: the map lives while weights are copied out of it, and programs that download
-        // encoders write new files under new names. Somebody who cuts the file meanwhile ends this
-        // process with SIGBUS, as with any mapped file.
-        let map = unsafe { Mmap::map(&file) }.map_err(Error::read(path))?;
+        // Read and not mapped: an encoder that is downloaded anew meanwhile must not end this process.
+        let map = std::fs::read(path).map_err(Error::read(path))?;
         let (header, metadata) =
             SafeTensors::read_metadata(&map).map_err(|error| Error::model(path, damage(&error)))?;
         Ok(Self {

@@ -185,7 +185,7 @@ pub(super) fn norm(name: &str, width: i64, builder: &mut DenseParametersBuilder)
     let options = (Kind::Float, tch::Device::Cpu);
     Norm {
         weight: builder.add(format!("{name}.weight"), Tensor::ones([width], options)),
-        bias: builder.add(format!("{name}.bias"), Tensor::zeros([width], options)),
+        bias: Some(builder.add(format!("{name}.bias"), Tensor::zeros([width], options))),
         width,
         eps: NORM_EPS,
     }

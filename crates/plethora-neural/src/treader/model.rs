@@ -1,13 +1,17 @@
 //! TReaderXML, trained: from texts to their best labels, and to the documents that voted for one.
 
+use std::ops::Range;
+
 use plethora_core::artifact::{ModelReader, ModelWriter, WorkFolder};
 use plethora_core::text::{TfIdf, Words};
-use plethora_core::{Error as CoreError, IndexRows, LabelId, ScoredLabel};
+use plethora_core::{IndexRows, LabelId, ScoredLabel};
 use plethora_system::{
-    ExplainingNeighbour, Explanation, FeatureContribution, Method, RankOptions, spans_of, terms_of,
+    ExplainingNeighbour, Explanation, FeatureContribution, Method, RankOptions, SpanWeight,
+    spans_of, terms_of,
 };
 use tch::{Kind, Tensor};
 
+use super::batch::{DocumentWords, TReaderBatch};
 use super::config::{NeighbourVectors, TReaderConfig};
 use super::mixture::{MIXED_DEPTH, ToMix};
 use super::neighbour_index::{MeanNeighbours, NeighbourIndex, TermNeighbours};
@@ -96,6 +100,36 @@ impl TReaderModel {
     }
 }
 
+impl TReaderModel {
+    /// What each word adds to the log-odds of a label, where no neighbours are asked.
+    fn explained_alone(&self, text: &str, label: LabelId) -> Result<Explanation> {
+        let spans = self.words.spans(text);
+        let words: Vec<u32> = spans.iter().map(|&(row, _)| row).collect();
+        let document = DocumentWords {
+            words: &words,
+            row: None,
+        };
+        let batch = TReaderBatch::new(&[document], None);
+        let weights = self.network.contributions(&batch, label.0);
+        let every_label = RankOptions {
+            top_k: u32::MAX as usize,
+            beam: None,
+        };
+        let rankings = self.rank_texts(&[text], every_label)?;
+        let mut ranked = rankings.iter().flatten();
+        let scored = ranked.find(|scored| scored.label == label);
+        // The one place of a text without words is empty.
+        let places = spans.into_iter().map(|(_, range)| range).zip(weights);
+        let places = places.filter(|(range, _)| !range.is_empty());
+        Ok(Explanation {
+            spans: places
+                .map(|(Range { start, end }, weight)| SpanWeight { start, end, weight })
+                .collect(),
+            ..Explanation::new(label, scored.map_or(0.0, |one| one.score), Method::Gradient)
+        })
+    }
+}
+
 fn open_retriever(
     folder: &ModelReader,
     config: &TReaderConfig,
@@ -172,8 +206,7 @@ impl NeuralModel for TReaderModel {
     /// these near. The score is what became of them and the network's word.
     fn explain_text(&self, text: &str, label: LabelId) -> Result<Explanation> {
         let Some(retriever) = &self.retriever else {
-            let system = &self.config.system;
-            return Err(CoreError::data(format!("{system} cannot be explained yet")).into());
+            return self.explained_alone(text, label);
         };
         let sequences = self.words.sequences(&[text]);
         let (score, network_score) = self.scores(retriever, (text, &sequences), label)?;

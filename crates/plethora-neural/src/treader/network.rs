@@ -15,6 +15,7 @@ use crate::head::{
 use crate::parameters::{DenseParametersBuilder, ParameterId, Parameters, RowTable, TableRows};
 use crate::precision::compute_kind;
 use crate::start::Start;
+use crate::systems::attribution::contributions;
 use crate::train::{Learnt, LossScale, Network, StepPart};
 
 /// The table of word vectors among the tables of the parameters.
@@ -178,6 +179,30 @@ impl TReaderNetwork {
         })
     }
 
+    /// What each word of one document adds to the log-odds of a label, of a network that reads texts
+    /// alone.
+    pub(crate) fn contributions(&self, batch: &TReaderBatch, label: u32) -> Vec<f32> {
+        let pass = Pass {
+            parameters: &self.parameters.dense,
+            is_training: false,
+        };
+        let on_device = batch.to_device(self.device);
+        let rows = self.parameters.tables[WORD_TABLE].gather(WORD_TABLE, &batch.rows);
+        let leaf = rows.leaf.detach().to_kind(self.kind);
+        let vectors = Tensor::embedding(&leaf, &on_device.words, 0, false, false);
+        contributions(&vectors, |vectors| {
+            let text = self.read_vectors(pass, vectors.shallow_clone(), &on_device);
+            let vector = self.text.pooling.forward(pass.parameters, &text);
+            let hidden = self.bottleneck.forward(pass.parameters, &vector);
+            let input = VectorInput {
+                parameters: &self.parameters,
+                vector: &self.activation.apply(hidden),
+                prior: None,
+            };
+            self.head.log_odds_of(&input, label)
+        })
+    }
+
     /// documents x labels, in 32 bits; only in the flat form.
     #[cfg(test)]
     pub(super) fn logits(&self, batch: &TReaderBatch) -> Tensor {
@@ -253,10 +278,15 @@ impl TReaderNetwork {
     }
 
     fn read_text(&self, pass: Pass<'_>, words: &Tensor, on_device: &OnDevice) -> States {
-        let mut states = Tensor::embedding(words, &on_device.words, 0, false, false);
+        let states = Tensor::embedding(words, &on_device.words, 0, false, false);
+        self.read_vectors(pass, states, on_device)
+    }
+
+    fn read_vectors(&self, pass: Pass<'_>, mut states: Tensor, on_device: &OnDevice) -> States {
         if let Some(positions) = self.positions {
             let positions = pass.parameters.computed(positions);
-            states += positions.narrow(0, 0, states.size()[1]);
+            let positions = positions.narrow(0, 0, states.size()[1]);
+            states += positions;
         }
         let text = States {
             states: states.dropout(self.word_dropout, pass.is_training),

@@ -125,7 +125,7 @@ impl Teacher {
 
     /// Reads what a model folder has of `num_labels` labels and a table of `num_words` words.
     pub(crate) fn open(path: &Path, num_labels: usize, num_words: usize) -> Result<Self> {
-        let arrays = MappedArrays::open(path)?;
+        let arrays = MappedArrays::open_own(path)?;
         let read = |name: &str| -> Result<Option<IndexRows>> {
             let lengths: &[u32] = arrays.array(&format!("{name}.lengths"))?;
             let mut items: &[u32] = arrays.array(name)?;

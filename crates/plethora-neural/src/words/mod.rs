@@ -15,8 +15,8 @@ mod encoder;
 mod estimate;
 mod family;
 #[cfg(test)]
-mod golden;
-mod head;
+pub(crate) mod golden;
+pub(crate) mod head;
 mod level_batches;
 mod level_validator;
 mod levels;

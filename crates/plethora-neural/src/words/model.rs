@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use plethora_core::artifact::{ModelReader, ModelWriter, WorkFolder};
 use plethora_core::text::Words;
-use plethora_core::{Error as CoreError, IndexRows, LabelId, ScoredLabel};
+use plethora_core::{IndexRows, LabelId, ScoredLabel};
 use plethora_system::{Explanation, Method, RankOptions, SpanWeight};
 use tch::{Kind, Tensor};
 
@@ -109,6 +109,26 @@ impl WordModel {
         let ranges = spans.into_iter().map(|(_, range)| range);
         Ok(Some(ranges.zip(weights).collect()))
     }
+
+    /// What each word adds to the log-odds of a label, of networks without attention, as the mean over
+    /// them.
+    fn contributions(&self, text: &str, label: LabelId) -> SpanWeights {
+        let spans = self.words.spans(text);
+        let rows: Vec<u32> = spans.iter().map(|&(row, _)| row).collect();
+        let batch = WordBatch::new(&[&rows]);
+        let mut weights = vec![0.0; spans.len()];
+        for network in self.trees.iter().filter_map(|tree| tree.networks.last()) {
+            for (weight, own) in weights
+                .iter_mut()
+                .zip(network.contributions(&batch, label.0))
+            {
+                *weight += own / self.trees.len() as f32;
+            }
+        }
+        // The one place of a text without words is empty.
+        let places = spans.into_iter().map(|(_, range)| range).zip(weights);
+        places.filter(|(range, _)| !range.is_empty()).collect()
+    }
 }
 
 impl NeuralModel for WordModel {
@@ -167,9 +187,9 @@ impl NeuralModel for WordModel {
 
     /// Attention says where a label looks, not whether what it finds speaks for it.
     fn explain_text(&self, text: &str, label: LabelId) -> Result<Explanation> {
-        let Some(places) = self.attention(text, label)? else {
-            let system = &self.config.system;
-            return Err(CoreError::data(format!("{system} cannot be explained yet")).into());
+        let (method, places) = match self.attention(text, label)? {
+            Some(places) => (Method::Attention, places),
+            None => (Method::Gradient, self.contributions(text, label)),
         };
         let all = RankOptions {
             top_k: self.num_labels,
@@ -189,7 +209,7 @@ impl NeuralModel for WordModel {
         });
         Ok(Explanation {
             spans: spans.collect(),
-            ..Explanation::new(label, score, Method::Attention)
+            ..Explanation::new(label, score, method)
         })
     }
 

@@ -12,6 +12,7 @@ use crate::head::{Clusters, HeadStep, LabelFacts, LabelHead as _, Phase, Ranked,
 use crate::parameters::{DenseParametersBuilder, Parameters, RowTable, TableRows};
 use crate::precision::compute_kind;
 use crate::start::Start;
+use crate::systems::attribution::contributions;
 use crate::train::{Learnt, LossScale, Network, StepPart};
 
 /// The table of word vectors among the tables of the parameters.
@@ -113,6 +114,21 @@ impl WordNetwork {
         })
     }
 
+    /// What each word of one document adds to the log-odds of a label, of a network without attention.
+    pub(crate) fn contributions(&self, batch: &WordBatch, label: u32) -> Vec<f32> {
+        let rows = self.parameters.tables[WORD_TABLE].gather(WORD_TABLE, &batch.rows);
+        let words = batch.words.to_device(self.device);
+        let leaf = rows.leaf.detach().to_kind(self.kind);
+        let vectors = Tensor::embedding(&leaf, &words, 0, false, false);
+        contributions(&vectors, |vectors| {
+            let pass = self.pass_vectors(batch, vectors, Vec::new(), false);
+            match &self.reader {
+                Reader::Vectors { head, .. } => head.log_odds_of(&self.vectors(&pass), label),
+                Reader::States { head, .. } => head.log_odds_of(&self.states(&pass), label),
+            }
+        })
+    }
+
     pub(crate) fn device(&self) -> Device {
         self.device
     }
@@ -159,8 +175,21 @@ impl WordNetwork {
         rows.extend(candidates.map(|candidates| gather(LABEL_TABLE, &candidates.rows)));
         let words = batch.words.to_device(self.device);
         let leaf = rows[WORD_TABLE].leaf.to_kind(self.kind);
+        let vectors = Tensor::embedding(&leaf, &words, 0, false, false);
+        self.pass_vectors(batch, &vectors, rows, is_training)
+    }
+
+    /// Takes the vectors of a batch's words through the encoder.
+    fn pass_vectors(
+        &self,
+        batch: &WordBatch,
+        vectors: &Tensor,
+        rows: Vec<TableRows>,
+        is_training: bool,
+    ) -> Pass {
+        let candidates = batch.candidates.as_ref();
         let words = WordVectors {
-            vectors: &Tensor::embedding(&leaf, &words, 0, false, false),
+            vectors,
             lengths: &batch.lengths,
             is_training,
         };

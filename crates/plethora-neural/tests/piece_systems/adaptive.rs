@@ -49,7 +49,7 @@ train.loss = "mean"
 train.accumulate = 2
 "#;
 
-fn adaptive(changes: &str) -> OpenPieceConfig {
+pub(crate) fn adaptive(changes: &str) -> OpenPieceConfig {
     let config = of_system("aplc-xlnet", &format!("{SMALL}\n{changes}"));
     config.validate().unwrap();
     config

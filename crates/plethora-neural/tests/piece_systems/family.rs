@@ -6,12 +6,12 @@ use std::vec::IntoIter;
 
 use plethora_core::artifact::{ModelDetails, ModelReader, ModelWriter, save_label_space};
 use plethora_core::corpus::{Document, Label};
-use plethora_core::{LabelId, NoProgress, Result};
+use plethora_core::{NoProgress, Result};
 use plethora_neural::pretrained::PRETRAINED;
 use plethora_system::settings::{Assignment, Settings};
 use plethora_system::{
-    Compute, Device, DocumentSource, DocumentStream, Precision, Registry, RunContext, Trained,
-    TrainingSize,
+    Compute, Device, DocumentSource, DocumentStream, Method, Precision, Registry, RunContext,
+    Trained, TrainingSize,
 };
 use tempfile::TempDir;
 
@@ -91,6 +91,20 @@ fn save(trained: &Trained, system: &str, output: &Path) {
     writer.finish(system, details.to_json()).unwrap();
 }
 
+/// Runs of letters and digits, and every other character but white space by itself.
+fn words_and_signs(text: &str) -> impl Iterator<Item = &str> {
+    text.split_whitespace()
+        .flat_map(|word| {
+            let is_sign = |character: char| !character.is_alphanumeric();
+            let parts = word.split_inclusive(is_sign);
+            parts.flat_map(move |part| match part.strip_suffix(is_sign) {
+                Some(start) => [start, &part[start.len()..]],
+                None => [part, ""],
+            })
+        })
+        .filter(|part| !part.is_empty())
+}
+
 #[test]
 fn settings_become_a_model_that_comes_back() {
     for system in ["lightxml", "aplc-xlnet"] {
@@ -133,12 +147,25 @@ fn settings_become_a_model_that_comes_back() {
         for (found, expected) in found.iter().flatten().zip(expected.iter().flatten()) {
             assert!((found.score - expected.score).abs() < 1e-6);
         }
-        let refused = opened.explain(&texts()[0], LabelId(0)).unwrap_err();
-        let message = refused.to_string();
-        assert!(
-            message.starts_with(&format!("{system} cannot be explained yet")),
-            "{message}"
-        );
+        let text = &texts()[0];
+        let ranked = expected[0][0];
+        let found = opened.explain(text, ranked.label).unwrap();
+        assert_eq!(found.method, Method::Gradient);
+        assert!((found.score - ranked.score).abs() < 1e-5, "{system}");
+        assert!(found.spans.iter().any(|span| span.weight != 0.0));
+        let words: Vec<&str> = (found.spans.iter())
+            .map(|span| &text[span.start..span.end])
+            .collect();
+        // Of a text that is too long, the last word that is read may be cut.
+        let (last, others) = words.split_last().unwrap();
+        let mut expected_words = words_and_signs(text);
+        for word in others {
+            assert_eq!(Some(*word), expected_words.next());
+        }
+        assert!(expected_words.next().unwrap().starts_with(last), "{last}");
+        let other = opened.explain(text, expected[0][1].label).unwrap();
+        assert_ne!(found.spans, other.spans, "each label has its own");
+        assert!(opened.explain("", ranked.label).unwrap().spans.is_empty());
     }
 }
 

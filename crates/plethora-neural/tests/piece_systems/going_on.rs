@@ -12,6 +12,7 @@ fn a_stopped_run_goes_on_to_the_weights_of_an_undisturbed_one() {
     for changes in [
         "head.form = \"flat\"",
         "head.form = \"exact\"",
+        "head.form = \"attention\"\nhead.bottleneck = 8\ndocument.windows = 3",
         "head.form = \"clustered\"\nclusters.num_clusterings = 2",
         "head.form = \"clustered\"\nhead.negatives = \"static\"",
     ] {

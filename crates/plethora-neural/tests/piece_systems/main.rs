@@ -7,5 +7,7 @@ mod equalities;
 mod family;
 mod forms;
 mod going_on;
+mod neighbours;
 mod settled;
+mod windows;
 mod workshop;

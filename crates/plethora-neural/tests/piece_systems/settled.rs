@@ -45,7 +45,8 @@ train.epochs = 3
 train.batch_size = 12
 train.accumulate = 2
 train.learning_rate = 0.001
-train.label_rate = 2.0"#,
+train.label_rate = 2.0
+train.hidden_rate = 3.0"#,
     );
     let (config, summary) = settle(&set);
     // All that is set is there, as it was.

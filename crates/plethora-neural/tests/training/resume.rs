@@ -169,7 +169,7 @@ fn checkpoint_of_another_network_is_refused() {
     assert!(
         error.ends_with(
             "toy.checkpoint.safetensors: checkpoint of another network: it holds labels [6, 4] \
-             where this one has labels [8, 4]; run without resume to start anew"
+             where this one has labels [8, 4]; pass force instead of resume to start anew"
         ),
         "{error}"
     );
@@ -198,7 +198,7 @@ fn damaged_checkpoint_is_named() {
         "{error}"
     );
     assert!(
-        error.ends_with("truncated or damaged; run without resume to start anew"),
+        error.ends_with("truncated or damaged; pass force instead of resume to start anew"),
         "{error}"
     );
 }

@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use tch::Reduction;
 
 use super::*;
+use crate::head::testing::check_log_odds;
 use crate::parameters::Parameters;
 use reference::{Case, Sizes, assert_close, best_by_hand, doubles};
 
@@ -273,5 +274,13 @@ fn one_label_a_cluster_is_the_flat_form() {
         let (scores, labels) = logits.topk(4, 1, true, true);
         assert_eq!(ranked.labels, labels);
         assert_close(&ranked.log_scores.exp(), &scores.sigmoid(), 1e-5, "scores");
+    }
+}
+
+#[test]
+fn log_odds_are_those_of_the_ranking() {
+    for activation in [Activation::None, Activation::Sigmoid] {
+        let case = Case::new(&SMALL, activation, Kind::Float, 4);
+        check_log_odds(&case.head, &case.parameters, &case.vector.detach());
     }
 }

@@ -5,6 +5,7 @@ use tch::Reduction;
 
 use super::*;
 use crate::head::Phase;
+use crate::head::testing::check_log_odds;
 use crate::parameters::Parameters;
 use crate::train::MomentumStep;
 
@@ -259,5 +260,13 @@ fn rankings_equal_those_of_all_logits_whatever_the_chunk() {
             let scores = scores.to_kind(Kind::Double).sigmoid();
             assert_close(&ranked.log_scores.exp(), &scores, 1e-5);
         }
+    }
+}
+
+#[test]
+fn log_odds_are_those_of_the_ranking() {
+    for bottleneck in [0, 3] {
+        let case = case(&config(bottleneck, 0), Kind::Float);
+        check_log_odds(&case.head, &case.parameters, &case.vector.detach());
     }
 }

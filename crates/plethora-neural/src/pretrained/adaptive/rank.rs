@@ -2,9 +2,10 @@
 
 use tch::{Kind, Tensor};
 
+use super::tail::Tail;
 use super::{Adaptive, run_limit};
 use crate::head::label_chunks;
-use crate::head::{Ranked, VectorInput};
+use crate::head::{Ranked, VectorInput, log_odds};
 use crate::parameters::ParameterId;
 
 impl Adaptive {
@@ -44,6 +45,30 @@ impl Adaptive {
             }
         }
         best.filled_to(keep)
+    }
+
+    /// The log-odds of one label's score, part of the graph of the document vectors.
+    pub(super) fn log_odds_of_label(&self, input: &VectorInput<'_>, label: u32) -> Tensor {
+        let parameters = input.parameters;
+        let hidden = self.hidden(input, false);
+        let column = self.places.root.int64_value(&[i64::from(label)]);
+        let logits = self.root_logits(&parameters.dense, &hidden);
+        let of_root = logits.select(1, column).to_kind(Kind::Float);
+        let Some(tail) = usize::try_from(column - self.num_head())
+            .ok()
+            .and_then(|number| self.tails.get(number))
+        else {
+            return of_root;
+        };
+        let inside = self.places.inside.int64_value(&[i64::from(label)]);
+        let vector = parameters.tables[tail.table].values().narrow(0, inside, 1);
+        let narrow = tail
+            .project(&parameters.dense, &hidden)
+            .to_kind(vector.kind());
+        let bias = tail.biases(&parameters.dense);
+        let bias = bias.map(|biases| biases.narrow(0, inside, 1));
+        let of_label = Tail::logits(&narrow, &vector, bias.as_ref()).select(1, 0);
+        log_odds(&(of_root.log_sigmoid() + of_label.log_sigmoid()))
     }
 }
 

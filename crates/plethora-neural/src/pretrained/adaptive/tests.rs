@@ -4,6 +4,7 @@ use plethora_core::SeedStream;
 
 use super::*;
 use crate::head::Phase;
+use crate::head::testing::check_log_odds;
 use crate::parameters::{Parameters, RowTable};
 use crate::pretrained::config::recipe;
 use crate::pretrained::{Projection, TailLoss};
@@ -396,4 +397,12 @@ fn a_fresh_head_says_how_rare_labels_are() {
     let found = probabilities.double_value(&[0, 0]);
     let expected = 21.0 / 92.0 * (4.0 / 22.0);
     assert!((found - expected).abs() < 1e-6, "{found}");
+}
+
+#[test]
+fn log_odds_are_those_of_the_ranking() {
+    for plan in plans() {
+        let case = plan.case();
+        check_log_odds(&case.head, &case.parameters, &case.vector.detach());
+    }
 }

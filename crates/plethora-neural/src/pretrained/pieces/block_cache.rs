@@ -153,7 +153,7 @@ impl Drop for Scratch {
 
 /// Maps a block and checks it as a whole, which costs far less than making it.
 fn open(path: &Path, key: &BlockKey) -> plethora_core::Result<MappedBlock> {
-    let arrays = MappedArrays::open(path)?;
+    let arrays = MappedArrays::open_own(path)?;
     let block = MappedBlock {
         starts: arrays.owned("starts")?,
         ids: arrays.owned("ids")?,

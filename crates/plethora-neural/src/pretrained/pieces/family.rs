@@ -14,7 +14,7 @@ pub(super) const CONFIG_FILE: &str = "config.json";
 /// An architecture, as far as its tokenizer differs from those of others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Family {
-    /// BERT and `DistilBERT`: `WordPiece`, `[CLS] text [SEP]`.
+    /// BERT, `DistilBERT` and ELECTRA: `WordPiece`, `[CLS] text [SEP]`.
     Bert,
     /// `MPNet`: `WordPiece`, `<s> text </s>`.
     Mpnet,
@@ -26,9 +26,10 @@ pub(super) enum Family {
 
 impl Family {
     /// The `model_type` names in `config.json`.
-    const NAMES: [(&str, Self); 5] = [
+    const NAMES: [(&str, Self); 6] = [
         ("bert", Self::Bert),
         ("distilbert", Self::Bert),
+        ("electra", Self::Bert),
         ("mpnet", Self::Mpnet),
         ("roberta", Self::Roberta),
         ("xlnet", Self::Xlnet),
@@ -125,7 +126,7 @@ mod tests {
 
     #[test]
     fn unknown_architectures_are_named_with_the_known_ones() {
-        let known = "one of bert, distilbert, mpnet, roberta, xlnet was expected";
+        let known = "one of bert, distilbert, electra, mpnet, roberta, xlnet was expected";
         assert_eq!(
             message(r#"{"model_type": "gpt2"}"#),
             format!(

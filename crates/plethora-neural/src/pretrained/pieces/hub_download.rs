@@ -5,6 +5,8 @@ use std::path::Path;
 use hf_hub::api::sync::ApiBuilder;
 use hf_hub::{Cache, Repo, RepoType};
 
+use super::blob_sum::check_sum;
+
 /// What is fetched where the hub has it, beside the weights.
 const FILES: [&str; 9] = [
     "config.json",
@@ -38,7 +40,8 @@ pub(super) fn download(repository: &str, version: &str, cache: &Path) -> Result<
     }
     for name in rest.into_iter().chain(weights) {
         tracing::info!(repository, version, file = name, "downloading");
-        repo.get(name).map_err(|error| format!("{name}: {error}"))?;
+        let path = repo.get(name).map_err(|error| format!("{name}: {error}"))?;
+        check_sum(&path).map_err(|message| format!("{name}: {message}"))?;
     }
     Ok(())
 }

@@ -7,6 +7,8 @@
 
 mod added_tokens;
 mod assemble;
+#[cfg(any(feature = "hub", test))]
+mod blob_sum;
 mod block_cache;
 mod byte_pair;
 mod corpus;

@@ -118,6 +118,16 @@ impl Pieces {
         Ok(())
     }
 
+    /// Special pieces around a text.
+    pub fn num_special(&self) -> usize {
+        self.before.len() + self.after.len()
+    }
+
+    /// Special pieces before a text.
+    pub fn num_before(&self) -> usize {
+        self.before.len()
+    }
+
     /// Special pieces behind a text.
     pub fn num_after(&self) -> usize {
         self.after.len()

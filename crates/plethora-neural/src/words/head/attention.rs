@@ -8,6 +8,7 @@
 use tch::{Device, Kind, Reduction, Tensor};
 
 use super::attention_form::{AttentionForm, LabelStore};
+use super::barrier::{bar, barrier};
 use super::layers::Layer;
 use super::{Scored, StatesInput};
 use crate::head::label_chunks::{chunk_limit, label_chunks};
@@ -28,6 +29,8 @@ const MAP_SIZE_CPU: i64 = 1 << 21;
 pub(crate) struct Attention {
     config: AttentionConfig,
     activation: Activation,
+    /// Whether what labels find is added to other scores.
+    is_added: bool,
     /// Width of a state.
     width: i64,
     pub(super) num_labels: i64,
@@ -64,6 +67,8 @@ pub(crate) struct Lesson<'a> {
     pub(crate) scored: &'a Scored<'a>,
     /// documents x labels or candidates.
     pub(crate) targets: &'a Tensor,
+    /// documents x labels, a leaf of its own: scores that what labels find is added to.
+    pub(crate) added_to: Option<&'a Tensor>,
     /// What gradients are multiplied by.
     pub(crate) scale: f64,
 }
@@ -121,6 +126,7 @@ impl Attention {
         Self {
             config,
             activation: form.activation,
+            is_added: form.is_added,
             width: form.width as i64,
             num_labels: labels.train_counts.len() as i64,
             labels: store(name, builder),
@@ -159,7 +165,10 @@ impl Attention {
         let total = Tensor::zeros([], (Kind::Float, states.device()));
         for (start, length) in self.chunks(states, targets.size()[1]) {
             let rows = self.leaf_rows(&read, scored, start, length);
-            let logits = self.chunk_logits(&read, &rows.rows).to_kind(Kind::Float);
+            let mut logits = self.chunk_logits(&read, &rows.rows).to_kind(Kind::Float);
+            if let Some(scores) = lesson.added_to {
+                logits += scores.narrow(1, start, length);
+            }
             let loss = chunk_loss(&logits, targets, scored, start, length);
             (&loss * lesson.scale).backward();
             rows.add_gradient();
@@ -280,7 +289,7 @@ impl Attention {
             LabelRows::Shared(rows) => {
                 // One product over all words of all documents, laid out so that the softmax runs
                 // over neighbours in memory.
-                let vectors = rows.narrow(1, 0, self.width);
+                let vectors = self.scaled(&rows.narrow(1, 0, self.width), states.kind());
                 let flat = states.view([num_documents * num_words, self.width]);
                 let scores =
                     vectors
@@ -289,12 +298,26 @@ impl Attention {
                 bar(scores, barrier).softmax(-1, None).transpose(0, 1)
             }
             LabelRows::OfDocuments(rows) => {
-                let vectors = rows.narrow(2, 0, self.width);
+                let vectors = self.scaled(&rows.narrow(2, 0, self.width), states.kind());
                 let scores = vectors.bmm(&states.transpose(1, 2));
                 let barrier = barrier.map(|barrier| barrier.unsqueeze(1));
                 bar(scores, barrier.as_ref()).softmax(-1, None)
             }
         }
+    }
+
+    /// Attention vectors as they meet the states.
+    fn scaled(&self, vectors: &Tensor, kind: Kind) -> Tensor {
+        if self.is_added {
+            (vectors * (self.width as f64).sqrt().recip()).to_kind(kind)
+        } else {
+            vectors.to_kind(kind)
+        }
+    }
+
+    /// The kind of numbers that rows are read in, behind states of `kind`.
+    fn row_kind(&self, kind: Kind) -> Kind {
+        if self.is_added { Kind::Float } else { kind }
     }
 
     /// # Shapes
@@ -307,6 +330,8 @@ impl Attention {
         for layer in &self.layers[1..] {
             hidden = (self.activation).apply(layer.forward(&read.parameters.dense, &hidden));
         }
+        let kind = self.row_kind(kind);
+        let hidden = hidden.to_kind(kind);
         let (rows, column_dim) = match rows {
             LabelRows::Shared(rows) => (rows, 1),
             LabelRows::OfDocuments(rows) => (rows, 2),
@@ -331,7 +356,7 @@ impl Attention {
     }
 
     fn rows(&self, read: &Read<'_>, scored: &Scored<'_>, start: i64, length: i64) -> LabelRows {
-        let kind = read.states.kind();
+        let kind = self.row_kind(read.states.kind());
         match scored {
             Scored::Candidates { rows, places, .. } => {
                 LabelRows::OfDocuments(candidate_rows(&rows.leaf, places, start, length, kind))
@@ -353,7 +378,7 @@ impl Attention {
         start: i64,
         length: i64,
     ) -> LearnedRows {
-        let kind = read.states.kind();
+        let kind = self.row_kind(read.states.kind());
         match (scored, self.labels) {
             (Scored::All, LabelStore::Parameter(id)) => {
                 let dense = &read.parameters.dense;
@@ -410,20 +435,4 @@ fn chunk_loss(
 fn candidate_rows(leaf: &Tensor, places: &Tensor, start: i64, length: i64, kind: Kind) -> Tensor {
     let places = places.narrow(1, start, length).contiguous();
     Tensor::embedding(&leaf.to_kind(kind), &places, -1, false, false)
-}
-
-/// documents x words: zero where a document has a word, minus infinity behind its end.
-fn barrier(mask: Option<&Tensor>, kind: Kind) -> Option<Tensor> {
-    mask.map(|mask| {
-        let zeros = mask.zeros_like().to_kind(kind);
-        zeros.masked_fill(&mask.logical_not(), f64::NEG_INFINITY)
-    })
-}
-
-/// In place: a second map would cost as much as the product that made the first.
-fn bar(mut scores: Tensor, barrier: Option<&Tensor>) -> Tensor {
-    match barrier {
-        Some(barrier) => scores.g_add_(barrier),
-        None => scores,
-    }
 }

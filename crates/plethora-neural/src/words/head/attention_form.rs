@@ -35,6 +35,9 @@ pub(crate) struct AttentionForm {
     pub(crate) activation: Activation,
     /// Whether all labels share output weights.
     pub(crate) has_shared_output: bool,
+    /// Whether what labels find is added to other scores. It starts at nothing then, is computed in 32 bits
+    /// in the end, and attention is scaled by the width of a state, which labels learn faster than its layers.
+    pub(crate) is_added: bool,
     /// Width of a state.
     pub(crate) width: usize,
 }
@@ -47,6 +50,7 @@ impl AttentionForm {
             config,
             activation: Activation::Relu,
             has_shared_output: true,
+            is_added: false,
             width,
         }
     }
@@ -66,7 +70,7 @@ impl AttentionForm {
             let last = *config.layers.last().expect("validated: there is a layer") as i64;
             columns.push(own_outputs(
                 [num_labels, last],
-                self.has_shared_output,
+                self.has_shared_output || self.is_added,
                 start,
             ));
         }
@@ -77,10 +81,10 @@ impl AttentionForm {
     }
 }
 
-/// First output weights of labels. At zero a label starts with the shared output, where there is one,
-/// and departs from it as it learns.
-pub(super) fn own_outputs(shape: [i64; 2], has_shared_output: bool, start: Start) -> Tensor {
-    if has_shared_output {
+/// First output weights of labels. At zero a label starts with the shared output, where there is one, or
+/// with what its score is beside, and departs from it as it learns.
+pub(super) fn own_outputs(shape: [i64; 2], starts_at_zero: bool, start: Start) -> Tensor {
+    if starts_at_zero {
         Tensor::zeros(shape, (Kind::Float, Device::Cpu))
     } else {
         start.named("outputs").glorot(shape)

@@ -23,6 +23,7 @@ impl LabelHead<StatesInput<'_>> for Attention {
         let lesson = Lesson {
             scored: &input.scored,
             targets: &targets,
+            added_to: None,
             scale: step.part.scale * share,
         };
         let learnt = self.learn_apart(input, &lesson, |_| {});

@@ -103,6 +103,7 @@ impl ClusteredAttention {
                         filled: &weights,
                     },
                     targets: &truth,
+                    added_to: None,
                     scale: step_scale,
                 };
                 attention.learn_apart(input, &lesson, |_| {})
@@ -191,6 +192,7 @@ impl LabelHead<StatesInput<'_>> for ClusteredAttention {
             &Lesson {
                 scored: &Scored::All,
                 targets: &self.choice.truth(targets),
+                added_to: None,
                 scale: share * step_scale,
             },
             |logits| chunks.push(logits.shallow_clone()),

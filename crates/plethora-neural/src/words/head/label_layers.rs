@@ -68,6 +68,12 @@ impl LabelHead<VectorInput<'_>> for LabelLayers {
         self.output.rank(&input, beam, keep)
     }
 
+    fn log_odds_of(&self, input: &VectorInput<'_>, label: u32) -> Tensor {
+        let vector = &self.hidden(input, false);
+        let input = VectorInput { vector, ..*input };
+        self.output.log_odds_of(&input, label)
+    }
+
     #[cfg(test)]
     fn logits(&self, input: &VectorInput<'_>) -> Tensor {
         let vector = &self.hidden(input, false);
@@ -86,6 +92,10 @@ impl LabelHead<StatesInput<'_>> for Pooled {
 
     fn rank(&self, input: &StatesInput<'_>, beam: usize, keep: usize) -> Ranked {
         self.0.rank(&pooled(input, &strongest(input)), beam, keep)
+    }
+
+    fn log_odds_of(&self, input: &StatesInput<'_>, label: u32) -> Tensor {
+        self.0.log_odds_of(&pooled(input, &strongest(input)), label)
     }
 
     #[cfg(test)]

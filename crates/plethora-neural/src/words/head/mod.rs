@@ -3,6 +3,7 @@
 mod attention;
 mod attention_form;
 mod attention_head;
+mod barrier;
 mod clustered_attention;
 mod label_layers;
 mod layers;
@@ -13,7 +14,7 @@ use tch::{Device, Tensor};
 use crate::head::LabelHead;
 use crate::parameters::{Parameters, TableRows};
 
-pub(crate) use attention::Attention;
+pub(crate) use attention::{Attention, Lesson};
 pub(crate) use attention_form::AttentionForm;
 #[cfg(test)]
 pub(crate) use clustered_attention::Said;

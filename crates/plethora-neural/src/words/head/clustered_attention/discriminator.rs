@@ -41,6 +41,7 @@ impl Discriminator {
                 },
                 activation: config.activation,
                 has_shared_output: config.shared_output,
+                is_added: false,
                 width: setup.width,
             };
             let (mut attention, rows) =

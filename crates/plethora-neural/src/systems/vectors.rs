@@ -6,52 +6,52 @@ use half::slice::{HalfBitsSliceExt as _, HalfFloatSliceExt as _};
 /// A vector of unit length per document. Half precision everywhere, so that a vector from the cache, from a
 /// model folder and from the encoder are the same numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Vectors {
+pub(crate) struct Vectors {
     width: usize,
     bits: Vec<u16>,
 }
 
 impl Vectors {
     /// None yet, of `width` numbers each.
-    pub(super) fn new(width: usize) -> Self {
+    pub(crate) fn new(width: usize) -> Self {
         let bits = Vec::new();
         Self { width, bits }
     }
 
     /// Numbers of a vector.
-    pub(super) fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         self.width
     }
 
     /// Number of documents.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.bits.len() / self.width
     }
 
     /// Adds the vector of the next document, as bits of half precision.
-    pub(super) fn push(&mut self, vector: &[u16]) {
+    pub(crate) fn push(&mut self, vector: &[u16]) {
         assert_eq!(vector.len(), self.width);
         self.bits.extend_from_slice(vector);
     }
 
     /// Adds those of further documents.
-    pub(super) fn append(&mut self, others: &Self) {
+    pub(crate) fn append(&mut self, others: &Self) {
         assert_eq!(others.width, self.width);
         self.bits.extend_from_slice(&others.bits);
     }
 
     /// The vector of a document.
-    pub(super) fn row(&self, document: usize) -> &[u16] {
+    pub(crate) fn row(&self, document: usize) -> &[u16] {
         &self.bits[document * self.width..(document + 1) * self.width]
     }
 
     /// All numbers, one vector behind the other.
-    pub(super) fn bits(&self) -> &[u16] {
+    pub(crate) fn bits(&self) -> &[u16] {
         &self.bits
     }
 
     /// The vectors of some documents.
-    pub(super) fn some(&self, documents: &[u32]) -> Self {
+    pub(crate) fn some(&self, documents: &[u32]) -> Self {
         let mut some = Self::new(self.width);
         for &document in documents {
             some.push(self.row(document as usize));
@@ -60,7 +60,7 @@ impl Vectors {
     }
 
     /// All numbers in 32 bits.
-    pub(super) fn to_f32(&self) -> Vec<f32> {
+    pub(crate) fn to_f32(&self) -> Vec<f32> {
         let mut values = vec![0.0; self.bits.len()];
         let halves: &[f16] = self.bits.reinterpret_cast();
         halves.convert_to_f32_slice(&mut values);
@@ -69,7 +69,7 @@ impl Vectors {
 }
 
 /// A vector of length 1 in half precision; one of zeros stays.
-pub(super) fn unit_halves(values: &[f32]) -> Vec<u16> {
+pub(crate) fn unit_halves(values: &[f32]) -> Vec<u16> {
     let length = values.iter().map(|value| value * value).sum::<f32>().sqrt();
     let scale = if length > 0.0 { 1.0 / length } else { 0.0 };
     (values.iter())
