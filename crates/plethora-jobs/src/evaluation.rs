@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use plethora_core::artifact::Overlap;
 use plethora_core::corpus::{CorpusReader, Document};
 use plethora_core::metrics::{Evaluation, EvaluationConfig, Evaluator};
 use plethora_core::{LabelId, Result, ScoredLabel};
@@ -11,10 +12,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
 use crate::Session;
-use crate::corpus_reading::{in_file, no_labels, tell_warnings};
+use crate::corpus_reading::{foreign_labels, in_file, no_labels, tell_overlap, tell_warnings};
 
-/// Labels ranked per document at least: what lies deeper hardly reaches a threshold.
-pub const MIN_DEPTH: usize = 20;
+/// Labels ranked per document, if not told otherwise: what AUC and AUPR need, and what lies deeper
+/// hardly reaches a threshold. The same in `eval` and in reports, whose F1 is to be the same.
+pub const USUAL_DEPTH: usize = 100;
 
 /// What came out of an evaluation.
 #[derive(Debug, Serialize)]
@@ -104,7 +106,7 @@ impl EvaluationRun {
         let largest_k = self.config.ks.iter().copied().max().unwrap_or(1);
         let usual_depth = match predictor.calibration() {
             Some(calibration) if self.is_tuned => calibration.config.depth,
-            _ => MIN_DEPTH,
+            _ => USUAL_DEPTH,
         };
         let depth = self.depth.unwrap_or(usual_depth).max(largest_k);
         let mut measuring = Measuring {
@@ -120,6 +122,8 @@ impl EvaluationRun {
             num_unseen_assignments: 0,
             num_documents: 0,
             num_labelled: 0,
+            num_known_assignments: 0,
+            overlap: Overlap::default(),
             features_s: 0.0,
             ranking_s: 0.0,
         };
@@ -139,6 +143,15 @@ impl EvaluationRun {
             return Err(no_labels(path, reader.format(), "to compare with"));
         }
         tell_warnings(&reader, session.progress());
+        if measuring.num_known_assignments == 0 {
+            let example = measuring.unseen.keys().min().cloned();
+            return Err(foreign_labels(
+                path,
+                predictor,
+                &example.unwrap_or_default(),
+            ));
+        }
+        tell_overlap(measuring.overlap, num_documents, session.progress());
         Ok(measuring.finish(depth))
     }
 }
@@ -202,6 +215,9 @@ struct Measuring<'a, J> {
     num_unseen_assignments: u64,
     num_documents: u64,
     num_labelled: u64,
+    /// How often a label that the model knows is true.
+    num_known_assignments: u64,
+    overlap: Overlap,
     features_s: f64,
     ranking_s: f64,
 }
@@ -218,6 +234,9 @@ impl<J: Judge> Measuring<'_, J> {
                 .iter()
                 .map(|key| self.true_label(key))
                 .collect();
+            if let Some(trained_on) = self.predictor.trained_on() {
+                trained_on.compare(document, &mut self.overlap);
+            }
             self.num_documents += 1;
             self.num_labelled += u64::from(!truth.is_empty());
             self.judge.add(document, &truth, ranking);
@@ -228,6 +247,7 @@ impl<J: Judge> Measuring<'_, J> {
     fn true_label(&mut self, key: &str) -> LabelId {
         let labels = self.predictor.labels();
         if let Some(id) = labels.id(key) {
+            self.num_known_assignments += 1;
             // Some systems know labels by their names alone.
             if labels.train_counts()[id.index()] == 0 {
                 self.num_unseen_assignments += 1;

@@ -21,6 +21,6 @@ pub mod search;
 mod session;
 pub mod training;
 
-pub use corpus_reading::{in_file, no_labels, shown, tell_warnings};
+pub use corpus_reading::{in_file, no_labels, shown, tell_feedback, tell_warnings};
 pub use model_opening::ModelOpening;
 pub use session::{Session, SharedProgress};

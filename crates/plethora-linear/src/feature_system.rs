@@ -18,7 +18,7 @@ use crate::feature_reader::FeatureReader;
 use crate::training_set::TrainingSet;
 
 /// Ranks rows of features.
-pub(crate) trait RowModel: Send + Debug {
+pub(crate) trait RowModel: Send + Sync + Debug {
     /// The best labels of each row, best first.
     fn rank(&self, rows: &SparseMatrix, options: RankOptions) -> Vec<Vec<ScoredLabel>>;
 

@@ -4,11 +4,11 @@ use std::fmt;
 
 use plethora_core::artifact::{ModelDetails, ModelReader, ModelWriter};
 use plethora_core::corpus::LabelSpace;
-use plethora_core::{Error, LabelId, Result};
+use plethora_core::{Error, Result};
 use schemars::Schema;
 
 use crate::settings::Settings;
-use crate::{Compute, Device, Ranker, Registry, Trainable};
+use crate::{Compute, Device, LabelChange, Ranker, Registry, Trainable};
 
 /// Systems that share settings, training and a form of model. One folder has all of a family, and
 /// one line of a [`Registry`] makes every job know it.
@@ -47,16 +47,21 @@ pub trait Family: Sync + fmt::Debug {
         Ok(())
     }
 
-    /// Writes the trained part of a model that knows more labels or names than the one in `folder`,
-    /// without training.
+    /// True for families whose models can be given more labels, or rid of some, without training.
+    fn changes_labels(&self) -> bool {
+        false
+    }
+
+    /// Writes the trained part of a model that knows other labels than the one in `folder`, without
+    /// training.
     ///
     /// # Errors
     /// [`Error::Model`](plethora_core::Error::Model) for families whose labels are learnt alone.
-    fn add_labels(
+    fn change_labels(
         &self,
         folder: &ModelReader,
         _parts: &OpenParts<'_>,
-        _addition: &LabelAddition<'_>,
+        _change: &LabelChange<'_>,
         _writer: &ModelWriter,
     ) -> Result<()> {
         let kind = &folder.manifest().kind;
@@ -136,17 +141,6 @@ pub struct Preset {
     pub name: &'static str,
     /// The settings that differ from the recipe, a TOML document.
     pub text: &'static str,
-}
-
-/// Labels that a model is to know, too.
-#[derive(Debug, Clone, Copy)]
-pub struct LabelAddition<'a> {
-    /// All labels, old and new, in the order of their keys.
-    pub labels: &'a LabelSpace,
-    /// The id that each old label has now.
-    pub new_ids: &'a [LabelId],
-    /// Labels that are new, or have new names.
-    pub added: &'a [LabelId],
 }
 
 /// What is known of a model before its trained part is opened.

@@ -10,12 +10,14 @@ mod ensemble;
 mod estimate;
 mod explanation;
 mod family;
+mod label_change;
 mod label_choice;
 mod predictor;
 mod ranker;
 mod registry;
 pub mod resources;
 mod scores;
+mod selection;
 pub mod settings;
 mod trainable;
 
@@ -29,12 +31,14 @@ pub use explanation::{
     BIAS, ExplainingMember, ExplainingNeighbour, Explanation, FeatureContribution, Method,
     ShownExplanation, ShownNeighbour, ShownSpan, SpanWeight, TermContribution, spans_of, terms_of,
 };
-pub use family::{AutoMember, Family, LabelAddition, NameUse, OpenParts, Preset, SystemSpec};
+pub use family::{AutoMember, Family, NameUse, OpenParts, Preset, SystemSpec};
+pub use label_change::{LabelChange, LabelEdit};
 pub use label_choice::{UnclearLabel, find_label};
 pub use predictor::Predictor;
 pub use ranker::{RankOptions, Ranker, Rankings};
 pub use registry::{Absent, Registry, warn_of_device};
 pub use scores::ScoreKind;
+pub use selection::{Cutoff, Depth, Selection, USUAL_TOP_K};
 pub use trainable::{
     DocumentSource, DocumentStream, Effort, Facts, RunContext, Stages, Trainable, Trained,
 };

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use plethora_core::artifact::{CONFIG_FILE, Manifest, ModelDetails, ModelReader, load_label_space};
+use plethora_core::artifact::{
+    CONFIG_FILE, Manifest, ModelDetails, ModelReader, TrainedOn, load_label_space,
+};
 use plethora_core::calibration::Calibration;
 use plethora_core::corpus::{Document, LabelSpace};
 use plethora_core::{Error, LabelId, Result, ScoredLabel};
@@ -20,6 +22,7 @@ pub struct Predictor {
     details: ModelDetails,
     manifest: Option<Manifest>,
     calibration: Option<Calibration>,
+    trained_on: Option<TrainedOn>,
 }
 
 impl Predictor {
@@ -58,6 +61,7 @@ impl Predictor {
             details,
             manifest: Some(folder.manifest().clone()),
             calibration,
+            trained_on: TrainedOn::of(folder)?,
         })
     }
 
@@ -73,6 +77,16 @@ impl Predictor {
             details,
             manifest: None,
             calibration: None,
+            trained_on: None,
+        }
+    }
+
+    /// The same model with what is known of the documents that it was trained on.
+    #[must_use]
+    pub fn with_trained_on(self, trained_on: TrainedOn) -> Self {
+        Self {
+            trained_on: Some(trained_on),
+            ..self
         }
     }
 
@@ -201,6 +215,11 @@ impl Predictor {
     /// System and sizes.
     pub fn details(&self) -> &ModelDetails {
         &self.details
+    }
+
+    /// The documents that the model was trained on, as far as it is known.
+    pub fn trained_on(&self) -> Option<&TrainedOn> {
+        self.trained_on.as_ref()
     }
 
     /// Number of documents the model was trained on.

@@ -8,8 +8,9 @@ use plethora_core::{LabelId, Result, ScoredLabel};
 
 use crate::Explanation;
 
-/// The trained part of a model: ranks, explains and saves itself.
-pub trait Ranker: Send + fmt::Debug {
+/// The trained part of a model: ranks, explains and saves itself. Threads share it, so that a server can rank while
+/// it explains.
+pub trait Ranker: Send + Sync + fmt::Debug {
     /// The best labels of each document, best first. A document gets the same scores alone and among
     /// others.
     ///

@@ -2,11 +2,14 @@
 
 use std::path::Path;
 
-use plethora_core::artifact::{ModelDetails, ModelReader, ModelWriter, load_label_space};
+use plethora_core::artifact::{
+    ModelCard, ModelDetails, ModelReader, ModelWriter, load_label_space, save_label_space,
+};
+use plethora_core::corpus::LabelSpace;
 use plethora_core::{Error, Result};
 
 use crate::settings::{Settings, nearest};
-use crate::{Compute, Device, Family, LabelAddition, OpenParts, Predictor, SystemSpec};
+use crate::{Compute, Device, Family, LabelEdit, OpenParts, Predictor, SystemSpec};
 
 /// Families of systems: all that jobs, servers and front ends know of them.
 #[derive(Debug, Default)]
@@ -160,16 +163,18 @@ impl Registry {
         self.family_of(folder)?.num_parameters(folder)
     }
 
-    /// Writes the trained part of a model that knows more labels than the one in `folder`.
+    /// Writes the model in `folder` with other labels, and completes it. Metrics and calibration are of the
+    /// old labels, so they are left out.
     ///
     /// # Errors
-    /// [`Error::Model`] for systems whose labels are learnt alone.
-    pub fn add_labels(
+    /// [`Error::Model`] for systems whose labels are learnt alone; [`Error::Data`] if nothing would change,
+    /// or no label stay.
+    pub fn edit_labels(
         &'static self,
         folder: &ModelReader,
-        addition: &LabelAddition<'_>,
-        writer: &ModelWriter,
-    ) -> Result<()> {
+        edit: &LabelEdit,
+        writer: ModelWriter,
+    ) -> Result<LabelSpace> {
         let details = ModelDetails::of(folder)?;
         let labels = load_label_space(folder)?;
         let parts = OpenParts {
@@ -178,8 +183,17 @@ impl Registry {
             compute: Compute::default(),
             registry: self,
         };
+        let edited = edit.of(&labels)?;
         let family = self.family_of(folder)?;
-        family.add_labels(folder, &parts, addition, writer)
+        family.change_labels(folder, &parts, &edited.change(edit), &writer)?;
+        save_label_space(&edited.labels, &writer)?;
+        let details = ModelDetails {
+            num_labels: edited.labels.len() as u64,
+            ..details
+        };
+        ModelCard::new(&details, None).save(&writer)?;
+        writer.finish(&folder.manifest().kind, details.to_json())?;
+        Ok(edited.labels)
     }
 
     /// The family of a model.

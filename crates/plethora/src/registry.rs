@@ -19,6 +19,7 @@ const NEURAL: Absent = Absent {
         "lightattention",
         "treaderxml",
         "dense",
+        "siamese",
     ],
     what: "neural systems",
     remedy: "in its repository, `cargo xtask setup` and `cargo install --path crates/plethora-cli \

@@ -62,7 +62,7 @@ impl AutoJob {
     /// first member, it keeps what it has.
     pub fn run(&self, session: &Session, tell: &dyn Fn(&Plan) -> Result<()>) -> Result<AutoReport> {
         let started = Instant::now();
-        ModelWriter::check_target(&self.training.output, self.training.replaces)?;
+        self.training.check_output()?;
         let Prepared {
             plan,
             held_back,

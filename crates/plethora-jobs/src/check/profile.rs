@@ -6,7 +6,7 @@ use plethora_core::text::{TermRuns, TermSelection, Tokenizer, TokenizerConfig, V
 use plethora_system::TrainingSize;
 use serde::Serialize;
 
-use super::content_hashes::{ContentHashes, Duplicates, is_empty};
+use super::content_hashes::{ContentHashes, Duplicates};
 use crate::{Session, tell_warnings};
 
 /// Texts that are cut into words together.
@@ -17,6 +17,7 @@ const KEPT_TERMS: TermSelection = TermSelection {
     min_df: 2,
     max_df: 1.0,
     max_terms: None,
+    min_part_df: 1,
 };
 
 /// Bounds of the histogram of label frequencies; the last range is open.
@@ -182,7 +183,7 @@ impl<'a> Counts<'a> {
     fn add(&mut self, document: Document) {
         self.num_documents += 1;
         self.num_without_labels += u64::from(document.labels.is_empty());
-        self.num_empty += u64::from(is_empty(&document));
+        self.num_empty += u64::from(document.content_hash().is_none());
         self.num_assignments += self.space.add(&document).len() as u64;
         self.max_labels = self.max_labels.max(document.labels.len());
         if !self.contents.insert(&document) {

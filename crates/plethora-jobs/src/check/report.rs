@@ -107,7 +107,10 @@ impl CheckReport {
                 MissingLabels::of(profile, |key| keys.contains(key))
             }),
             size,
-            estimates: registry.systems().map(estimate).collect::<Result<_>>()?,
+            // Without labels nothing can be trained, and nothing costs nothing.
+            estimates: (registry.systems().filter(|_| profile.num_assignments > 0))
+                .map(estimate)
+                .collect::<Result<_>>()?,
             num_threads: rayon::current_num_threads(),
             has_devices: registry.systems().any(SystemSpec::uses_devices),
         })

@@ -19,8 +19,10 @@ impl CheckReport {
         if let Some(missing) = &self.unknown_to_vocabulary {
             text.push_str(&render_missing("unknown to the vocabulary", missing));
         }
-        text.push_str(&render_histogram(&self.data));
-        text.push_str(&render_frequent(&self.data));
+        if self.data.num_assignments > 0 {
+            text.push_str(&render_histogram(&self.data));
+            text.push_str(&render_frequent(&self.data));
+        }
         if let Some(against) = &self.against {
             text.push_str(&render_against(against));
         }
@@ -34,6 +36,9 @@ impl CheckReport {
     }
 
     fn render_estimates(&self) -> String {
+        if self.estimates.is_empty() {
+            return "\nNo document has labels, so there is nothing to train on.\n".into();
+        }
         let mut text = format!(
             "\nTraining would take about this much; it is an estimate from {} features and {} \
              entries,\noften wrong by a factor of two.\n{:18}{:>12}{:>24}{:>14}\n",

@@ -58,6 +58,10 @@ fn panel(explanation: &ShownExplanation, text: &str) -> String {
             "The bluer a place, the more it speaks for the label, as a name of it or as a phrase that \
              documents with the label have."
         }
+        Method::Gradient => {
+            "Blue words speak for the label, orange ones against it: what they add to its log-odds, by \
+             the gradient of the network."
+        }
         _ => "The bluer a place, the more the label attends to it.",
     };
     let own = match explanation.network_score {
@@ -126,7 +130,7 @@ fn marked_html(explanation: &ShownExplanation, text: &str) -> String {
 
 fn html_rows(explanation: &ShownExplanation) -> String {
     let mut rows = String::new();
-    if explanation.method != Method::Attention {
+    if !explanation.terms.is_empty() {
         rows.push_str("<tr><th>contribution</th><th>value</th><th>weight</th><th>term</th></tr>\n");
         let terms = explanation.terms.iter().enumerate();
         for (_, term) in terms.filter(|(rank, term)| *rank < SHOWN || term.term == BIAS) {

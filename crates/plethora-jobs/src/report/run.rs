@@ -26,9 +26,6 @@ use crate::{ModelOpening, Session, shown};
 /// The JSON form, by which a folder is known to be a report.
 const REPORT_FILE: &str = "report.json";
 const FORMAT_VERSION: u32 = 1;
-/// Labels ranked per document, if not told otherwise: what AUC and AUPR need, and what the papers
-/// rank.
-const DEPTH: usize = 100;
 /// Labels that are listed of a model, and the longest name.
 const NUM_MISSED_LABELS: usize = 30;
 const MAX_NAME: usize = 120;
@@ -106,9 +103,8 @@ impl ReportRun {
         Ok((report, latest))
     }
 
-    fn run(mut self, session: &Session) -> Result<(Report, Option<MeasuredForReport>)> {
+    fn run(self, session: &Session) -> Result<(Report, Option<MeasuredForReport>)> {
         self.bootstrap.validate()?;
-        self.evaluation.depth.get_or_insert(DEPTH);
         for model in &self.models {
             // A misspelt name is told before the work, not after half of it.
             ModelReader::open_with(model, Check::Sizes)?;

@@ -179,7 +179,7 @@ fn hash(document: &Document, hasher: &mut DefaultHasher) {
 
 #[cfg(test)]
 mod tests {
-    use plethora_core::corpus::ReadOptions;
+    use plethora_core::corpus::{DocumentList, ReadOptions};
 
     use super::*;
 
@@ -207,6 +207,11 @@ mod tests {
         assert_eq!(whole.len() + valid.len(), 400);
         assert!(!valid.iter().any(|id| whole.contains(id)));
         assert!(third.iter().all(|id| whole.contains(id)));
+        let list = corpus(&path).open().unwrap().map(Result::unwrap).collect();
+        let memory = Corpus::of_documents("books", DocumentList::new(list, None));
+        let memory = Documents::new(memory, None, 1, 0.2);
+        assert_eq!(ids(&memory.valid()), valid);
+        assert_eq!(ids(&memory.train(1.0)), whole);
         let own = Documents::new(corpus(&path), Some(corpus(&path)), 1, 0.2);
         assert_eq!(ids(&own.train(1.0)).len(), 400);
         assert_eq!(ids(&own.valid()).len(), 400);

@@ -4,6 +4,8 @@ use std::iter;
 
 use serde::{Deserialize, Serialize};
 
+use super::search_space::UNCHANGED;
+
 /// Of this many trials of a rung one is promoted to the next, and trained this many times as much.
 const FACTOR: usize = 3;
 
@@ -16,7 +18,8 @@ const MAX_RUNGS: usize = 4;
 pub enum Method {
     /// All trials are trained in full.
     Random,
-    /// All trials are trained a little, the best third of them three times as much, and so on.
+    /// All trials are trained a little, the best third of them three times as much, and so on; the
+    /// unchanged settings are trained in full, too, so that it shows what the search has gained.
     Halving,
 }
 
@@ -90,7 +93,9 @@ impl Plan {
     /// Steps of each rung.
     fn sizes(self) -> impl Iterator<Item = usize> {
         let next = |size: &usize| Some(promoted_of(*size));
-        iter::successors(Some(self.num_trials), next).take(self.num_rungs)
+        let sizes = iter::successors(Some(self.num_trials), next).take(self.num_rungs);
+        let with_unchanged = move |(rung, size)| size + usize::from(self.is_last_of_several(rung));
+        sizes.enumerate().map(with_unchanged)
     }
 
     /// The next step after these, `spent` being the share of the time that is gone; none where all
@@ -111,8 +116,36 @@ impl Plan {
                 return Some(Step { trial, rung });
             }
             candidates = promoted(&done);
+            if self.is_last_of_several(rung + 1) {
+                candidates = self.with_unchanged(outcomes, &done);
+            }
         }
         None
+    }
+
+    fn is_last_of_several(self, rung: usize) -> bool {
+        rung > 0 && rung + 1 == self.num_rungs
+    }
+
+    /// The trials of the last rung: the best third of the others, and the unchanged settings, in their
+    /// place or else at the end. Where these have failed, they are left out.
+    fn with_unchanged(self, outcomes: &[Outcome], done: &[&Outcome]) -> Vec<usize> {
+        let mut num_left = promoted_of(done.len());
+        let mut trials = ranked(done);
+        trials.retain(|&trial| {
+            let is_kept = trial == UNCHANGED || num_left > 0;
+            num_left -= usize::from(trial != UNCHANGED && num_left > 0);
+            is_kept
+        });
+        let is_unchanged = |outcome: &&Outcome| outcome.step.trial == UNCHANGED;
+        let mut of_unchanged = outcomes.iter().filter(is_unchanged).peekable();
+        let has_worked = of_unchanged.peek().is_some()
+            && of_unchanged
+                .all(|one| one.score.is_some() || self.is_last_of_several(one.step.rung));
+        if has_worked && !trials.contains(&UNCHANGED) {
+            trials.push(UNCHANGED);
+        }
+        trials
     }
 
     /// How much of the time may be gone when a rung is over.
@@ -203,14 +236,18 @@ mod tests {
             let shares = (0..plan.num_rungs).map(|rung| (1.0 / plan.share(rung)).round());
             (shares.collect::<Vec<f64>>(), plan.num_steps())
         };
-        assert_eq!(sizes(27, 0.0), (vec![27.0, 9.0, 3.0, 1.0], 40));
-        assert_eq!(sizes(81, 0.0), (vec![27.0, 9.0, 3.0, 1.0], 81 + 27 + 9 + 3));
-        assert_eq!(sizes(10, 0.0), (vec![9.0, 3.0, 1.0], 14));
+        assert_eq!(sizes(27, 0.0), (vec![27.0, 9.0, 3.0, 1.0], 41));
+        assert_eq!(sizes(81, 0.0), (vec![27.0, 9.0, 3.0, 1.0], 81 + 27 + 9 + 4));
+        assert_eq!(sizes(10, 0.0), (vec![9.0, 3.0, 1.0], 15));
         assert_eq!(sizes(2, 0.0), (vec![1.0], 2));
-        assert_eq!(sizes(27, 0.1), (vec![9.0, 3.0, 1.0], 39));
+        assert_eq!(sizes(27, 0.1), (vec![9.0, 3.0, 1.0], 40));
         assert_eq!(sizes(27, 2.0), (vec![1.0], 27));
         let plan = Plan::new(Method::Halving, 27, 0.0);
-        assert_eq!(plan.total_weight(), 4 * 27, "every rung is as much work");
+        assert_eq!(
+            plan.total_weight(),
+            4 * 27 + 27,
+            "every rung is as much work, and the unchanged settings are trained in full"
+        );
         let random = Plan::new(Method::Random, 27, 0.0);
         assert_eq!((random.num_rungs, random.num_steps()), (1, 27));
     }
@@ -227,15 +264,30 @@ mod tests {
         let outcomes = run(plan, score);
         assert_eq!(trials(&outcomes, 0), (1..=9).collect::<Vec<_>>());
         assert_eq!(trials(&outcomes, 1), [8, 2, 5], "the best first");
-        assert_eq!(trials(&outcomes, 2), [5]);
+        assert_eq!(trials(&outcomes, 2), [5, 1], "and the unchanged settings");
         assert_eq!(best(&outcomes), Some(Step { trial: 5, rung: 2 }));
         assert_eq!(outcomes.len(), plan.num_steps());
+    }
+
+    #[test]
+    fn the_unchanged_settings_take_no_other_trials_place() {
+        let plan = Plan::new(Method::Halving, 9, 0.0);
+        let outcomes = run(plan, |step| 1.0 / step.trial as f64);
+        assert_eq!(trials(&outcomes, 1), [1, 2, 3]);
+        assert_eq!(trials(&outcomes, 2), [1, 2]);
+        assert_eq!(outcomes.len(), plan.num_steps());
+        let late = run(plan, |step| match step {
+            Step { trial: 1, rung: 2 } => -1.0,
+            _ => step.trial as f64,
+        });
+        assert_eq!(trials(&late, 2), [9, 1]);
     }
 
     #[test]
     fn of_equal_trials_the_first_is_promoted() {
         let outcomes = run(Plan::new(Method::Halving, 9, 0.0), |_| 0.5);
         assert_eq!(trials(&outcomes, 1), [1, 2, 3]);
+        assert_eq!(trials(&outcomes, 2), [1, 2]);
         assert_eq!(best(&outcomes), Some(Step { trial: 1, rung: 2 }));
     }
 

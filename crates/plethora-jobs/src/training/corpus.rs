@@ -55,7 +55,10 @@ impl Corpus {
     /// Opens the corpus.
     pub fn open(&self) -> Result<CorpusReader> {
         match &self.documents {
-            Some(documents) => Ok(CorpusReader::of_documents(&self.path, documents.clone())),
+            Some(documents) => {
+                let reader = CorpusReader::of_documents(&self.path, documents.clone());
+                Ok(reader.sampled(self.options.sample.clone()))
+            }
             None => CorpusReader::open(&self.path, &self.options),
         }
     }
@@ -93,9 +96,11 @@ impl Corpus {
             .file_name()
             .map_or_else(|| "-".into(), |name| name.to_string_lossy());
         let filters = self.options.filters.iter().map(ToString::to_string);
+        let num_more = self.options.more_paths.len();
+        let more = (num_more > 0).then(|| format!("and {num_more} more"));
         let sample = self.options.sample.as_ref();
         let share = sample.map(|sample| format!("{} % of it", percent(sample.share())));
-        let parts: Vec<String> = filters.chain(share).collect();
+        let parts: Vec<String> = more.into_iter().chain(filters).chain(share).collect();
         match parts.as_slice() {
             [] => name.into_owned(),
             parts => format!("{name} ({})", parts.join(", ")),

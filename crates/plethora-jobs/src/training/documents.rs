@@ -2,13 +2,16 @@
 
 use std::path::Path;
 
+use plethora_core::artifact::TrainedOn;
 use plethora_core::corpus::{CorpusReader, Document, Format, Label};
 use plethora_core::{Progress, Result};
 use plethora_system::{DocumentSource, DocumentStream};
 use rustc_hash::FxHashSet;
 
 use super::corpus::Corpus;
-use crate::corpus_reading::{check_interrupt, no_labels, shown, tell_warnings, vocabulary};
+use crate::corpus_reading::{
+    check_interrupt, no_labels, shown, tell_feedback, tell_warnings, vocabulary,
+};
 
 /// Documents between two reports of progress.
 const DOCUMENTS_PER_STEP: u64 = 256;
@@ -26,6 +29,8 @@ pub(super) struct TrainingDocuments<'a> {
     pub(super) need_labels: bool,
     pub(super) num_without_labels: u64,
     first_without_labels: u64,
+    /// What the model will have seen.
+    pub(super) trained_on: TrainedOn,
 }
 
 impl<'a> TrainingDocuments<'a> {
@@ -46,6 +51,7 @@ impl<'a> TrainingDocuments<'a> {
             need_labels: true,
             num_without_labels: 0,
             first_without_labels: 0,
+            trained_on: TrainedOn::default(),
         })
     }
 
@@ -61,6 +67,8 @@ impl<'a> TrainingDocuments<'a> {
                 self.first_without_labels = self.reader.line();
             }
             self.num_without_labels += 1;
+        } else {
+            self.trained_on.add(document);
         }
         if let Some(unnamed) = &mut self.unnamed {
             unnamed.add(document);
@@ -80,6 +88,7 @@ impl<'a> TrainingDocuments<'a> {
             return Err(no_labels(path, self.format(), "to learn from"));
         }
         tell_warnings(&self.reader, self.progress);
+        tell_feedback(&self.reader, self.progress);
         if is_unlabelled && !self.need_labels {
             tracing::warn!(
                 "{}: no document has labels, so the model knows names alone",

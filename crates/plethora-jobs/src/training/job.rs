@@ -80,7 +80,7 @@ impl TrainingJob {
     /// resumed.
     pub fn run(&self, session: &Session) -> Result<TrainingReport> {
         let started = Instant::now();
-        ModelWriter::check_target(&self.output, self.replaces)?;
+        self.check_output()?;
         self.check(session)?;
         let evaluation = EvaluationConfig::default();
         let (mut trained, measured) = self.train_and_measure(&evaluation, session)?;
@@ -147,6 +147,15 @@ impl TrainingJob {
         system.map_or("the beginning", |system| system.resume_point())
     }
 
+    /// Refuses to replace a model, or what an interrupted run has finished, unless told to.
+    pub(crate) fn check_output(&self) -> Result<()> {
+        ModelWriter::check_target(&self.output, self.replaces)?;
+        if self.replaces || self.resumes {
+            return Ok(());
+        }
+        WorkFolder::check_unused(&self.output)
+    }
+
     /// Finds what is missing before hours are spent on the rest.
     pub fn check(&self, session: &Session) -> Result<()> {
         self.in_context(session, |system, run| system.check(run))
@@ -204,7 +213,8 @@ impl TrainingJob {
             text_fields: self.data.text_fields(documents.format()),
         };
         Ok(Unsaved {
-            predictor: Predictor::from_parts(ranker, labels, details),
+            predictor: Predictor::from_parts(ranker, labels, details)
+                .with_trained_on(std::mem::take(&mut documents.trained_on)),
             work,
             num_without_labels: documents.num_without_labels,
             facts,
@@ -259,6 +269,9 @@ impl TrainingJob {
         let predictor = &trained.predictor;
         predictor.ranker().save(&trained.work, &writer)?;
         save_label_space(predictor.labels(), &writer)?;
+        if let Some(trained_on) = predictor.trained_on() {
+            trained_on.save(&writer)?;
+        }
         let evaluated_on = self.valid.as_ref().map(Corpus::shown_on_card);
         let evaluation = measured.map(|measured| {
             let evaluated_on = evaluated_on.as_deref().unwrap_or_default();

@@ -1,11 +1,14 @@
 //! The system `knn`.
 
 use plethora_core::Result;
-use plethora_core::artifact::{CONFIG_FILE, ModelReader};
+use plethora_core::artifact::{CONFIG_FILE, ModelReader, ModelWriter};
 use plethora_system::settings::{Settings, schema_of};
-use plethora_system::{AutoMember, Family, NameUse, OpenParts, Ranker, SystemSpec, Trainable};
+use plethora_system::{
+    AutoMember, Family, LabelChange, NameUse, OpenParts, Ranker, SystemSpec, Trainable,
+};
 use schemars::Schema;
 
+use super::addition::write_index;
 use super::config::{KnnConfig, OpenKnnConfig};
 use super::model::KnnModel;
 use crate::feature_reader::FeatureReader;
@@ -57,5 +60,25 @@ impl Family for Knn {
         let num_features = parts.details.num_features as usize;
         let model = KnnModel::open(folder, config, num_features, parts.labels.len())?;
         Ok(Box::new(FeatureRanker { model, reader }))
+    }
+
+    fn changes_labels(&self) -> bool {
+        true
+    }
+
+    fn change_labels(
+        &self,
+        folder: &ModelReader,
+        parts: &OpenParts<'_>,
+        change: &LabelChange<'_>,
+        writer: &ModelWriter,
+    ) -> Result<()> {
+        let reader = FeatureReader::open(folder, parts.details)?;
+        let config: KnnConfig = folder.read_json(CONFIG_FILE)?;
+        writer.write_json(CONFIG_FILE, &config)?;
+        reader.save(writer)?;
+        let num_features = parts.details.num_features as usize;
+        let model = KnnModel::open(folder, config, num_features, parts.labels.len())?;
+        write_index(&model, &reader, change, writer)
     }
 }

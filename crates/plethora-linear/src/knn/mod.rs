@@ -3,6 +3,7 @@
 //!
 //! [`KnnSetBuilder`] reads documents, [`KnnTrainer`] writes their index, [`KnnModel`] asks it.
 
+mod addition;
 mod config;
 mod family;
 mod model;

@@ -1,9 +1,9 @@
-//! More labels, and more names of labels, for a model that is trained already.
+//! More labels and names of labels, or fewer, for a model that is trained already.
 
 use plethora_core::artifact::ModelWriter;
 use plethora_core::corpus::Label;
 use plethora_core::{LabelId, Result};
-use plethora_system::LabelAddition;
+use plethora_system::LabelChange;
 
 use super::model::LexicalModel;
 use super::name_table::{MAX_SHARED, NameTable};
@@ -12,19 +12,19 @@ use super::phrases::{Entry, PHRASES_FILE, PhraseColumns, Phrases};
 /// Writes the phrases of `model` with those of the added names.
 pub(super) fn write_phrases(
     model: &LexicalModel,
-    addition: &LabelAddition<'_>,
+    change: &LabelChange<'_>,
     writer: &ModelWriter,
 ) -> Result<()> {
-    let space = addition.labels;
-    let added: Vec<(u32, &Label)> = (addition.added.iter())
+    let space = change.labels;
+    let added: Vec<(u32, &Label)> = (change.added.iter())
         .map(|&id| (id.0, space.label(id)))
         .collect();
     let names = NameTable::new(&added, space.train_counts(), &model.config);
-    joined(&model.phrases, addition.new_ids, &names).write(&writer.path(PHRASES_FILE))
+    joined(&model.phrases, change.new_ids, &names).write(&writer.path(PHRASES_FILE))
 }
 
 /// All phrases of both: what is known of old ones stays, with the new ids of labels.
-fn joined(old: &Phrases, new_ids: &[LabelId], names: &NameTable) -> PhraseColumns {
+fn joined(old: &Phrases, new_ids: &[Option<LabelId>], names: &NameTable) -> PhraseColumns {
     let mut old_phrases = old.iter().peekable();
     let mut new_names = names.entries().peekable();
     let mut beginnings = names.beginnings().iter().copied().peekable();
@@ -43,9 +43,9 @@ fn joined(old: &Phrases, new_ids: &[LabelId], names: &NameTable) -> PhraseColumn
         let mut documents = 0;
         if let Some((_, phrase)) = old_phrases.next_if(|&(old, _)| old == key) {
             documents = old.num_documents(phrase);
-            entries.extend(old.entries(phrase).map(|entry| Entry {
-                label: new_ids[entry.label as usize].0,
-                ..entry
+            entries.extend(old.entries(phrase).filter_map(|entry| {
+                let label = new_ids[entry.label as usize]?.0;
+                Some(Entry { label, ..entry })
             }));
         }
         while let Some((_, name)) = new_names.next_if(|&(new, _)| new == key) {

@@ -4,7 +4,7 @@ use plethora_core::Result;
 use plethora_core::artifact::{CONFIG_FILE, ModelReader, ModelWriter};
 use plethora_system::settings::{Settings, schema_of};
 use plethora_system::{
-    AutoMember, Family, LabelAddition, NameUse, OpenParts, Ranker, SystemSpec, Trainable,
+    AutoMember, Family, LabelChange, NameUse, OpenParts, Ranker, SystemSpec, Trainable,
 };
 use schemars::Schema;
 
@@ -59,15 +59,19 @@ impl Family for Lexical {
         Ok(Box::new(model))
     }
 
-    fn add_labels(
+    fn changes_labels(&self) -> bool {
+        true
+    }
+
+    fn change_labels(
         &self,
         folder: &ModelReader,
         parts: &OpenParts<'_>,
-        addition: &LabelAddition<'_>,
+        change: &LabelChange<'_>,
         writer: &ModelWriter,
     ) -> Result<()> {
         let model = LexicalModel::open(folder, parts.labels, parts.details.num_documents)?;
-        write_phrases(&model, addition, writer)?;
+        write_phrases(&model, change, writer)?;
         for name in [CONFIG_FILE, FOREST_FILE] {
             if folder.contains(name) {
                 writer.write_bytes(name, &folder.read_bytes(name)?)?;

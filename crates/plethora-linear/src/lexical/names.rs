@@ -1,6 +1,6 @@
 //! The phrases that name a label, with what people write around names taken away.
 
-use plethora_core::corpus::Label;
+use plethora_core::corpus::{Label, is_readable};
 
 /// What kind of name a phrase is for a label; a bit each, as one phrase may be several.
 pub(super) mod kind {
@@ -54,15 +54,6 @@ fn without_qualifier(name: &str) -> Option<&str> {
     };
     let short = name[..name.rfind(open)?].trim_end();
     (!short.is_empty()).then_some(short)
-}
-
-/// True for keys that are words, and neither addresses (`gnd:4`, `https://...`) nor numbers.
-pub(super) fn is_readable(key: &str) -> bool {
-    let mut after_colons = key.split(':').skip(1);
-    let is_address = after_colons.any(|after| !after.starts_with(' '));
-    let num_letters = key.chars().filter(|c| c.is_alphabetic()).count();
-    let num_digits = key.chars().filter(char::is_ascii_digit).count();
-    !is_address && num_letters >= 3 && num_letters > 2 * num_digits
 }
 
 #[cfg(test)]

@@ -52,6 +52,11 @@ pub(super) static SYSTEMS: [SystemSpec; 4] = [
                 "[text]\nmax_ngram = 2\nmin_df = 2",
                 NameUse::Ignored
             ),
+            member(
+                "wide-tree, parts of words",
+                "[text.parts]\nweight = 1.0",
+                NameUse::Documents
+            ),
         ]
     ),
     system!(

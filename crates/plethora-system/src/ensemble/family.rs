@@ -1,13 +1,14 @@
 //! Ensembles as models that a registry opens.
 
-use plethora_core::artifact::ModelReader;
+use plethora_core::artifact::{ModelReader, ModelWriter};
 use plethora_core::{Error, Result};
 use schemars::Schema;
 
 use super::ENSEMBLE;
+use super::label_edit::write_members;
 use super::model::EnsembleModel;
 use crate::settings::Settings;
-use crate::{Device, Family, OpenParts, Ranker, SystemSpec, Trainable};
+use crate::{Device, Family, LabelChange, OpenParts, Ranker, SystemSpec, Trainable};
 
 /// Models that others are put together to. None is trained by itself.
 #[derive(Debug)]
@@ -33,6 +34,20 @@ impl Family for Ensembles {
 
     fn opens(&self, kind: &str) -> bool {
         kind == ENSEMBLE
+    }
+
+    fn changes_labels(&self) -> bool {
+        true
+    }
+
+    fn change_labels(
+        &self,
+        folder: &ModelReader,
+        parts: &OpenParts<'_>,
+        change: &LabelChange<'_>,
+        writer: &ModelWriter,
+    ) -> Result<()> {
+        write_members(folder, parts, change, writer)
     }
 
     /// Its members know what to do with a device; by itself it is of no use to any.

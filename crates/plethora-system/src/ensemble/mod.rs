@@ -9,6 +9,7 @@ mod config;
 mod family;
 mod fusion;
 mod fusion_fitter;
+mod label_edit;
 mod label_union;
 mod link;
 mod member_folder;

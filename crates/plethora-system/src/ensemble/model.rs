@@ -1,5 +1,7 @@
 //! An ensemble that is ready to rank.
 
+use std::cmp::Ordering;
+
 use plethora_core::artifact::{CONFIG_FILE, LABELS_FILE, ModelReader, ModelWriter, WorkFolder};
 use plethora_core::corpus::{Content, Document};
 use plethora_core::{Error, LabelId, Message, Result};
@@ -27,8 +29,8 @@ pub struct EnsembleModel {
 pub struct Member {
     name: String,
     predictor: Predictor,
-    /// Ids in the ensemble of the member's own labels.
-    ensemble_ids: Vec<LabelId>,
+    /// Ids in the ensemble of the member's own labels; none for labels that the ensemble was rid of.
+    ensemble_ids: Vec<Option<LabelId>>,
 }
 
 impl EnsembleModel {
@@ -128,12 +130,15 @@ impl EnsembleModel {
             let rankings = member.predictor.rank_timed(documents, options)?;
             features_s += rankings.features_s;
             for (votes, ranking) in votes.iter_mut().zip(rankings.labels) {
-                let ranking = ranking.into_iter().enumerate();
-                votes.extend(ranking.map(|(rank, scored)| Vote {
-                    label: member.ensemble_ids[scored.label.index()],
+                let known = ranking.into_iter().filter_map(|scored| {
+                    let label = member.ensemble_ids[scored.label.index()]?;
+                    Some((label, scored.score))
+                });
+                votes.extend(known.enumerate().map(|(rank, (label, score))| Vote {
+                    label,
                     member: place,
                     rank: rank + 1,
-                    score: scored.score,
+                    score,
                 }));
             }
         }
@@ -150,10 +155,12 @@ impl Ranker for EnsembleModel {
         Ok(rankings)
     }
 
-    /// Weights of different systems cannot be added up, so that one member speaks for all.
+    /// Weights of different systems cannot be added up, so that one member speaks for all: the one that
+    /// says most for the label, of those that name a place or a document.
     fn explain(&self, text: &str, label: LabelId) -> Result<Explanation> {
         let mut reason = Message::new("none of them knows it");
-        for member in &self.members {
+        let mut best: Option<(bool, f64, &Member, Explanation)> = None;
+        for (member, weight) in self.members.iter().zip(&self.config.weights) {
             let Some(own_label) = member.own_label(label) else {
                 continue;
             };
@@ -165,16 +172,26 @@ impl Ranker for EnsembleModel {
                 }
                 Err(error) => return Err(error),
             };
-            let document = Document {
-                id: String::new(),
-                content: Content::Text(text.to_owned()),
-                labels: Vec::new(),
+            let says_why = !found.spans.is_empty() || !found.neighbours.is_empty();
+            let says = f64::from(found.score) * weight;
+            let is_better = |other: &(bool, f64, &Member, Explanation)| {
+                (says_why, says).partial_cmp(&(other.0, other.1)) == Some(Ordering::Greater)
             };
-            let score = self.score(&document, label)?;
-            return Ok(member.speaks(found, label, score));
+            if best.as_ref().is_none_or(is_better) {
+                best = Some((says_why, says, member, found));
+            }
         }
-        let refused = Message::new("no member of the ensemble can explain the label: ");
-        Err(Error::Data(refused.message(reason)))
+        let Some((_, _, member, found)) = best else {
+            let refused = Message::new("no member of the ensemble can explain the label: ");
+            return Err(Error::Data(refused.message(reason)));
+        };
+        let document = Document {
+            id: String::new(),
+            content: Content::Text(text.to_owned()),
+            labels: Vec::new(),
+        };
+        let score = self.score(&document, label)?;
+        Ok(member.speaks(found, label, score))
     }
 
     /// Members are copied by [`EnsembleParts`](super::EnsembleParts), which knows where they are.
@@ -195,16 +212,11 @@ impl Member {
         let labels = parts.labels;
         let predictor = Predictor::from_folder(&found.folder, parts.registry, parts.compute)?;
         let own = predictor.labels().labels().iter();
-        let ensemble_ids = own
-            .map(|label| {
-                labels.id(&label.key).ok_or_else(|| {
-                    Error::model(
-                        &found.folder.folder().join(LABELS_FILE),
-                        format!("the ensemble does not have the label {}", label.key),
-                    )
-                })
-            })
-            .collect::<Result<_>>()?;
+        let ensemble_ids: Vec<_> = own.map(|label| labels.id(&label.key)).collect();
+        if ensemble_ids.iter().all(Option::is_none) {
+            let path = found.folder.folder().join(LABELS_FILE);
+            return Err(Error::model(&path, "the ensemble has none of the labels"));
+        }
         Ok(Self {
             name: found.name,
             predictor,
@@ -224,7 +236,7 @@ impl Member {
 
     /// The member's own id of a label of the ensemble, if it knows it.
     pub fn own_label(&self, label: LabelId) -> Option<LabelId> {
-        let own = self.ensemble_ids.iter().position(|&id| id == label)?;
+        let own = self.ensemble_ids.iter().position(|&id| id == Some(label))?;
         Some(LabelId(own as u32))
     }
 
@@ -257,7 +269,7 @@ impl Member {
     /// The ensemble's labels for labels of the member.
     fn ensemble_labels(&self, own: &[LabelId]) -> Vec<LabelId> {
         own.iter()
-            .map(|label| self.ensemble_ids[label.index()])
+            .filter_map(|label| self.ensemble_ids[label.index()])
             .collect()
     }
 }

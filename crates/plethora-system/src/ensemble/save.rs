@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use plethora_core::artifact::{
     CONFIG_FILE, Check, MODEL_CARD_FILE, ModelCard, ModelCopy, ModelDetails, ModelReader,
-    ModelWriter, save_label_space,
+    ModelWriter, TrainedOn, save_label_space,
 };
 use plethora_core::corpus::LabelSpace;
 use plethora_core::{Error, Progress, Result, grouped};
@@ -170,6 +170,11 @@ impl EnsembleParts {
             writer.write_json(FUSION_FILE, fusion)?;
         }
         save_label_space(&self.space, &writer)?;
+        let mut trained_on = TrainedOn::default();
+        for member in &self.members {
+            trained_on.merge(&TrainedOn::of(&member.folder)?.unwrap_or_default());
+        }
+        trained_on.save(&writer)?;
         writer.write_text(MODEL_CARD_FILE, &self.card())?;
         more(&writer)?;
         writer.finish(ENSEMBLE, self.details.to_json())?;

@@ -29,6 +29,9 @@ pub enum Method {
     Neighbours,
     /// What each name of the label, or phrase learnt as one, adds to its score; they sum to it.
     Matches,
+    /// What each word adds to the log-odds of the label, to first order: the gradient by its
+    /// embedding, times the embedding.
+    Gradient,
 }
 
 /// Why a label has its score.
@@ -53,7 +56,7 @@ pub struct Explanation {
     pub member: Option<ExplainingMember>,
 }
 
-/// The member of an ensemble that explains a label: the first that can.
+/// The member of an ensemble that explains a label: the one that says most for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ExplainingMember {
@@ -113,6 +116,7 @@ impl Method {
             Self::Contributions => "contributions",
             Self::Neighbours => "neighbours",
             Self::Matches => "matches",
+            Self::Gradient => "gradient",
         }
     }
 }
@@ -223,7 +227,7 @@ pub fn spans_of(features: &[FeatureContribution], tfidf: &TfIdf, text: &str) -> 
         .collect()
 }
 
-/// All runs of words that may be terms, with their bytes in the text.
+/// All runs and parts of words that may be terms, with their bytes in the text.
 fn for_each_term(tfidf: &TfIdf, text: &str, mut act: impl FnMut(&str, Range<usize>)) {
     let tokens: Vec<_> = tfidf.tokenizer().tokens(text).collect();
     let bytes: Vec<usize> = (text.char_indices().map(|(byte, _)| byte))
@@ -239,5 +243,18 @@ fn for_each_term(tfidf: &TfIdf, text: &str, mut act: impl FnMut(&str, Range<usiz
             term.push_str(&token.text);
             act(&term, bytes[start.start]..bytes[token.end]);
         }
+    }
+    let parts = &tfidf.config().parts;
+    for token in tokens.iter().take(parts.max_words) {
+        let place = bytes[token.start]..bytes[token.end];
+        parts.for_each(&token.text, |part, letters| {
+            // Where spelling changed the word's letters, the whole word stands for its part.
+            let is_as_written = token.text.len() == place.len();
+            let of_part = place.start + letters.start..place.start + letters.end;
+            let is_whole = !is_as_written
+                || !text.is_char_boundary(of_part.start)
+                || !text.is_char_boundary(of_part.end);
+            act(part, if is_whole { place.clone() } else { of_part });
+        });
     }
 }

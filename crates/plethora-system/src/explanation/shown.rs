@@ -23,7 +23,7 @@ pub struct ShownExplanation {
     /// The score that a network gives to it before votes are mixed in, where some are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network_score: Option<f32>,
-    /// What weights mean: `attention`, `contributions`, `neighbours` or `matches`.
+    /// What weights mean: `attention`, `contributions`, `neighbours`, `matches` or `gradient`.
     #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub method: Method,
     /// The model of an ensemble that the weights come from.

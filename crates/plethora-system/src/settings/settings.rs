@@ -14,8 +14,11 @@ use super::kind::Kind;
 use super::schema::{GROUP_KIND, joined, kinds};
 use crate::{Family, SystemSpec, Trainable};
 
-/// Below this similarity (1 is equal) a suggestion would only puzzle.
-const MIN_SIMILARITY: f64 = 0.6;
+/// Of so many letters one may be wrong; with more of them a suggestion would only puzzle.
+const LETTERS_PER_SLIP: usize = 3;
+
+/// From this length on, the beginning of a name stands for it.
+const MIN_BEGINNING: usize = 3;
 
 /// The settings of one system, which change one by one, so that a refusal names the one to blame.
 #[derive(Clone)]
@@ -184,14 +187,23 @@ impl Settings {
             return format!("`{key}` is a group of settings, name one as {key}.NAME=VALUE");
         }
         let known = || self.kinds.keys().map(String::as_str);
-        // Those who leave out the group mean the setting all the same.
-        let suffix = format!(".{key}");
-        let guess = known()
-            .find(|known| known.ends_with(&suffix))
-            .or_else(|| nearest(key, known()));
-        match guess {
-            Some(guess) => format!("unknown setting `{key}`; did you mean `{guess}`?"),
-            None => format!("unknown setting `{key}`; `plethora init` writes all that there are"),
+        // Those who leave out the group, or name another, mean the setting all the same.
+        let is_named = |name: &str| {
+            let suffix = format!(".{name}");
+            known().find(|known| *known == name || known.ends_with(&suffix))
+        };
+        let name = key.rsplit('.').next().unwrap_or(key);
+        let guess = is_named(key)
+            .or_else(|| nearest(key, known()))
+            .or_else(|| is_named(name));
+        if let Some(guess) = guess {
+            format!("unknown setting `{key}`; did you mean `{guess}`?")
+        } else {
+            let system = self.spec.name;
+            format!(
+                "unknown setting `{key}`; `plethora init --system {system}` writes all that \
+                 {system} has"
+            )
         }
     }
 }
@@ -216,10 +228,16 @@ impl fmt::Debug for Settings {
 
 /// The candidate that a name is most likely a misspelling of.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let length = |text: &str| text.chars().count();
+    let is_alike = |candidate: &&str| {
+        let longest = length(name).max(length(candidate));
+        strsim::osa_distance(name, candidate) <= (longest / LETTERS_PER_SLIP).max(1)
+            || (length(name) >= MIN_BEGINNING && candidate.starts_with(name))
+    };
     candidates
         .into_iter()
+        .filter(is_alike)
         .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
-        .filter(|&(similarity, _)| similarity >= MIN_SIMILARITY)
         .max_by(|left, right| left.0.total_cmp(&right.0))
         .map(|(_, candidate)| candidate)
 }
