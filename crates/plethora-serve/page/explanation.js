@@ -18,6 +18,7 @@ const MEANINGS = {
   contributions: "Blue words speak for the label, underlined orange ones against it.",
   neighbours: "The bluer a word, the more it makes the text resemble training documents with the label.",
   matches: "The bluer a place, the more it speaks for the label, as its name or as a phrase learnt for it.",
+  gradient: "Blue words speak for the label, underlined orange ones against it, by the gradient of the network.",
   attention: "The bluer a place, the more the label attends to it.",
 };
 

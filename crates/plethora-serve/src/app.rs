@@ -8,6 +8,7 @@ use plethora_system::Registry;
 use crate::api_key::ApiKey;
 use crate::feedback::FeedbackFile;
 use crate::host::HostNames;
+use crate::large_answers::AnswerBudget;
 use crate::metrics::Metrics;
 use crate::model::ServedModel;
 use crate::problem::Problem;
@@ -23,6 +24,7 @@ pub(crate) struct App {
     pub(crate) api_key: Option<ApiKey>,
     pub(crate) host_names: HostNames,
     pub(crate) feedback: Option<Arc<FeedbackFile>>,
+    pub(crate) answers: AnswerBudget,
 }
 
 /// The state as handlers get it.
@@ -53,6 +55,7 @@ impl App {
             api_key: config.api_key.as_deref().map(ApiKey::new),
             host_names,
             feedback,
+            answers: AnswerBudget::default(),
         })
     }
 

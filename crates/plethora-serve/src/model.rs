@@ -13,9 +13,9 @@ use sha2::{Digest, Sha256};
 
 use crate::label_index::LabelIndex;
 use crate::metrics::ModelMetrics;
-use crate::queue::{Queue, QueueLimits, Worker};
+use crate::queue::{Explainer, Queue, QueueLimits, Worker};
 
-/// What is known of a model without asking its thread, and the way to ask it. The thread ends when the
+/// What is known of a model without asking its threads, and the way to ask them. They end when the
 /// last request lets go of it.
 #[derive(Debug)]
 pub(crate) struct ServedModel {
@@ -23,7 +23,7 @@ pub(crate) struct ServedModel {
     pub(crate) labels: Arc<LabelSpace>,
     pub(crate) is_calibrated: bool,
     /// The tuned threshold of each label.
-    pub(crate) thresholds: Option<Vec<f32>>,
+    pub(crate) thresholds: Option<Arc<[f32]>>,
     /// Checksum of the manifest, which stands for all files.
     pub(crate) sha256: String,
     /// When it was opened, in seconds since 1970.
@@ -31,6 +31,7 @@ pub(crate) struct ServedModel {
     /// When the manifest was written, where the file system keeps that.
     pub(crate) saved_at: Option<SystemTime>,
     pub(crate) queue: Arc<Queue>,
+    pub(crate) explainer: Explainer,
     index: OnceLock<LabelIndex>,
 }
 
@@ -45,7 +46,7 @@ pub(crate) struct Opening {
 }
 
 impl ServedModel {
-    /// Opens the model at `path` and starts its thread.
+    /// Opens the model at `path` and starts its threads.
     ///
     /// # Errors
     /// [`Error::Model`] if it cannot be opened, takes no texts, or is replaced meanwhile.
@@ -60,20 +61,23 @@ impl ServedModel {
             let message = "was trained on features, and requests have texts: it cannot be served";
             return Err(Error::model(path, message));
         }
+        let no_thread = |error| Error::Compute(format!("cannot start a thread: {error}"));
+        let predictor = Arc::new(predictor);
         let queue = Arc::new(Queue::new(how.limits, metrics.clone()));
+        let explainer = Explainer::start(id, Arc::clone(&predictor), metrics.clone());
         let model = Self {
             details: predictor.details().clone(),
             labels: predictor.shared_labels(),
             is_calibrated: predictor.calibration().is_some(),
-            thresholds: predictor.label_thresholds(),
+            thresholds: predictor.label_thresholds().map(Into::into),
             sha256,
             loaded_at: now_s(),
             saved_at: manifest.and_then(|manifest| manifest.modified()).ok(),
             queue: Arc::clone(&queue),
+            explainer: explainer.map_err(no_thread)?,
             index: OnceLock::new(),
         };
-        Worker::start(id, predictor, queue, metrics)
-            .map_err(|error| Error::Compute(format!("cannot start a thread: {error}")))?;
+        Worker::start(id, predictor, queue, metrics).map_err(no_thread)?;
         Ok(model)
     }
 

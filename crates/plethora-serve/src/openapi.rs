@@ -20,6 +20,7 @@ use crate::routes;
         (name = "annif", description = "As Annif answers"),
         (name = "tei", description = "As text-embeddings-inference answers; of the first model"),
         (name = "kserve", description = "The second protocol of KServe: texts as BYTES in, labels and scores out"),
+        (name = "label-studio", description = "As a model that Label Studio is connected to"),
         (name = "operations", description = "Probes and counts")
     )
 )]

@@ -129,6 +129,16 @@ impl Problem {
         }
     }
 
+    /// 503: too much waits to be read by others.
+    pub(crate) fn too_many_large_answers() -> Self {
+        let detail =
+            "too many large answers are being read; ask for less, or try again in a moment";
+        Self {
+            retry_after: Some(Duration::from_secs(10)),
+            ..Self::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded", detail)
+        }
+    }
+
     /// 503: the server is about to stop.
     pub(crate) fn stopping() -> Self {
         let detail = "the server is stopping";

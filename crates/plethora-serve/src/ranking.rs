@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use plethora_system::ScoreKind;
+use plethora_system::{Cutoff, Depth, ScoreKind, Selection, USUAL_TOP_K};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
@@ -11,9 +11,6 @@ use crate::filter::LabelFilter;
 use crate::model::ServedModel;
 use crate::problem::Problem;
 use crate::queue::{Arrival, Job, RankWork, Rankings, WorkError, documents_of};
-
-/// Labels per document where a request does not say.
-pub(crate) const DEFAULT_TOP_K: usize = 10;
 
 /// Which labels of a ranking are wanted, and with which scores.
 #[derive(Debug, Default)]
@@ -33,17 +30,19 @@ pub(crate) async fn rank(
     texts: Vec<String>,
     choice: &Choice,
 ) -> Result<Rankings, Problem> {
-    let top_k = choice.check(model, limits)?;
+    let selection = choice.check(model, limits)?;
     check_documents(texts.len(), limits)?;
+    let most = limits.max_top_k.min(model.labels.len());
     let depth = if choice.filter.is_empty() {
-        top_k
+        selection.depth(most)
     } else {
-        top_k.max(limits.filter_depth)
+        let wanted = selection.top_k.unwrap_or(most).max(limits.filter_depth);
+        Depth::fixed(wanted.min(model.labels.len()))
     };
     let (reply, answer) = oneshot::channel();
     let work = RankWork {
         documents: documents_of(texts),
-        depth: depth.min(model.labels.len()),
+        depth,
         scores: choice.scores,
         reply,
     };
@@ -51,22 +50,18 @@ pub(crate) async fn rank(
     let mut rankings = answered(answer, limits.request_timeout).await?;
     for ranking in &mut rankings {
         choice.filter.apply(ranking);
-        ranking.truncate(top_k);
-        if let (true, Some(thresholds)) = (choice.is_tuned, &model.thresholds) {
-            ranking.retain(|scored| scored.score >= thresholds[scored.label.index()]);
-        }
-        if let Some(threshold) = choice.threshold {
-            ranking.retain(|scored| scored.score >= threshold);
-        }
+        selection.apply(ranking);
+        ranking.truncate(limits.max_top_k);
     }
     Ok(rankings)
 }
 
 impl Choice {
-    /// Refuses what makes no sense, and gives the number of labels.
-    pub(crate) fn check(&self, model: &ServedModel, limits: &Limits) -> Result<usize, Problem> {
-        let top_k = self.top_k.unwrap_or(DEFAULT_TOP_K.min(limits.max_top_k));
-        if !(1..=limits.max_top_k).contains(&top_k) {
+    /// Refuses what makes no sense, and gives the labels that are wanted.
+    pub(crate) fn check(&self, model: &ServedModel, limits: &Limits) -> Result<Selection, Problem> {
+        if let Some(top_k) = self.top_k
+            && !(1..=limits.max_top_k).contains(&top_k)
+        {
             let detail = format!("top_k: expected 1 to {}, found {top_k}", limits.max_top_k);
             return Err(Problem::invalid(detail));
         }
@@ -88,7 +83,15 @@ impl Choice {
             let detail = "tuned, threshold: expected one of them";
             return Err(Problem::invalid(detail));
         }
-        Ok(top_k)
+        let tuned = model.thresholds.clone().filter(|_| self.is_tuned);
+        let cutoff = tuned
+            .map(Cutoff::PerLabel)
+            .or_else(|| self.threshold.map(Cutoff::Score));
+        let usual = cutoff.is_none().then(|| USUAL_TOP_K.min(limits.max_top_k));
+        Ok(Selection {
+            top_k: self.top_k.or(usual),
+            cutoff,
+        })
     }
 }
 

@@ -126,6 +126,29 @@ fn filters_come_before_the_number_of_labels() {
 }
 
 #[test]
+fn a_threshold_gives_all_labels_that_reach_it() {
+    let predictor = support::systems().open(&small_model()).unwrap();
+    let (_server, client) = start(&config());
+    let text = &texts()[0];
+    let all = ranked(&predictor, text, 60);
+    let count = |body: &serde_json::Value| {
+        let answer = client.predict(body).json();
+        answer["results"][0]["predictions"]
+            .as_array()
+            .unwrap()
+            .len()
+    };
+    assert!(all.len() > 20, "{}", all.len());
+    let least = all[19].score;
+    let reaching = all.iter().filter(|scored| scored.score >= least).count();
+    let body = json!({"documents": [text], "threshold": least, "scores": "raw"});
+    assert_eq!(count(&body), reaching);
+    let limited = json!({"documents": [text], "threshold": least, "top_k": 4, "scores": "raw"});
+    assert_eq!(count(&limited), 4);
+    assert_eq!(count(&json!({"documents": [text]})), 10);
+}
+
+#[test]
 fn thresholds_cut_and_nonsense_is_refused() {
     let predictor = support::systems().open(&small_model()).unwrap();
     let (_server, client) = start(&config());

@@ -247,6 +247,11 @@ fn models_are_listed_and_named() {
         .map(|model| model["id"].as_str().unwrap())
         .collect();
     assert_eq!(ids, ["one", "two"]);
+    // For clients of OpenAI.
+    assert_eq!(list["object"], "list");
+    assert_eq!(list["data"][1]["id"], "two");
+    assert_eq!(list["data"][1]["object"], "model");
+    assert!(list["data"][1]["created"].as_u64().unwrap() > 1_700_000_000);
     let one = client.get("/v1/models/one").json();
     assert_eq!(one, list["models"][0]);
     assert_eq!(one["status"], "ready");

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::large_work::LargeWork;
 use super::{Job, WorkError};
 use crate::Limits;
 use crate::metrics::ModelMetrics;
@@ -124,6 +125,24 @@ impl Queue {
         Some(batch.jobs)
     }
 
+    /// The small requests that wait now, for one who is busy with a large one; none where nothing waits. The other large
+    /// ones stay, and count as waiting.
+    pub(super) fn small_batch(&self) -> Vec<Job> {
+        let mut batch = Batch::default();
+        let mut state = self.lock();
+        let (large, small) = state.jobs.drain(..).partition(LargeWork::is_large);
+        state.jobs = small;
+        batch.fill(&mut state, &self.limits);
+        let later = std::mem::replace(&mut state.jobs, large);
+        state.jobs.extend(later);
+        self.metrics.set_queued(state.num_documents);
+        drop(state);
+        if !batch.jobs.is_empty() {
+            self.metrics.observe_batch(batch.num_documents);
+        }
+        batch.jobs
+    }
+
     /// A panic in between leaves counts and jobs as they were: nothing is half done under the lock.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -185,7 +204,7 @@ impl Batch {
 
 #[cfg(test)]
 mod tests {
-    use plethora_system::ScoreKind;
+    use plethora_system::{Depth, ScoreKind};
     use tokio::sync::oneshot;
 
     use super::super::{RankWork, Rankings, documents_of};
@@ -208,7 +227,7 @@ mod tests {
         let (reply, answer) = oneshot::channel();
         let work = RankWork {
             documents: documents_of(texts.iter().map(ToString::to_string)),
-            depth: 1,
+            depth: Depth::fixed(1),
             scores: ScoreKind::Prob,
             reply,
         };

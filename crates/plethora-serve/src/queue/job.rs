@@ -1,15 +1,12 @@
 //! What a model is asked to do.
 
 use plethora_core::corpus::{Content, Document};
-use plethora_core::{Error, LabelId, ScoredLabel};
-use plethora_system::{Explanation, ScoreKind};
+use plethora_core::{Error, ScoredLabel};
+use plethora_system::{Depth, ScoreKind};
 use tokio::sync::oneshot;
 
 /// A ranking a document.
 pub(crate) type Rankings = Vec<Vec<ScoredLabel>>;
-
-/// Why labels have their scores.
-pub(crate) type Explained = Vec<Explanation>;
 
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,18 +37,9 @@ impl From<Error> for WorkError {
 /// Something to do, of a size that batches are made by.
 #[derive(Debug)]
 pub(crate) struct Job {
-    pub(crate) work: Work,
+    pub(crate) work: RankWork,
     pub(crate) num_documents: usize,
     pub(crate) num_tokens: usize,
-}
-
-/// Kinds of work.
-#[derive(Debug)]
-pub(crate) enum Work {
-    /// Ranks labels.
-    Rank(RankWork),
-    /// Explains labels.
-    Explain(ExplainWork),
 }
 
 /// Documents to rank labels for.
@@ -59,20 +47,9 @@ pub(crate) enum Work {
 pub(crate) struct RankWork {
     pub(crate) documents: Vec<Document>,
     /// Labels per document.
-    pub(crate) depth: usize,
+    pub(crate) depth: Depth,
     pub(crate) scores: ScoreKind,
     pub(crate) reply: oneshot::Sender<Result<Rankings, WorkError>>,
-}
-
-/// A text whose labels are to be explained.
-#[derive(Debug)]
-pub(crate) struct ExplainWork {
-    pub(crate) text: String,
-    /// The labels; the best ones where there are none.
-    pub(crate) labels: Vec<LabelId>,
-    /// Number of best labels.
-    pub(crate) top_k: usize,
-    pub(crate) reply: oneshot::Sender<Result<Explained, WorkError>>,
 }
 
 impl Job {
@@ -82,25 +59,13 @@ impl Job {
         Self {
             num_documents: work.documents.len(),
             num_tokens: texts.map(count_words).sum(),
-            work: Work::Rank(work),
-        }
-    }
-
-    /// A job that explains.
-    pub(crate) fn explain(work: ExplainWork) -> Self {
-        Self {
-            num_documents: 1,
-            num_tokens: count_words(&work.text),
-            work: Work::Explain(work),
+            work,
         }
     }
 
     /// True if nobody waits for the answer any more.
     pub(crate) fn is_abandoned(&self) -> bool {
-        match &self.work {
-            Work::Rank(work) => work.reply.is_closed(),
-            Work::Explain(work) => work.reply.is_closed(),
-        }
+        self.work.reply.is_closed()
     }
 }
 

@@ -1,37 +1,35 @@
-//! The thread that owns a predictor.
+//! The thread that ranks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
 use plethora_core::corpus::Document;
-use plethora_system::{Predictor, RankOptions, ScoreKind};
+use plethora_system::{Depth, Predictor, ScoreKind};
 
-use super::{ExplainWork, Explained, Queue, RankWork, Rankings, Work, WorkError, documents_of};
+use super::large_work::LargeWork;
+use super::{Queue, RankWork, Rankings, WorkError};
 use crate::metrics::ModelMetrics;
 
 /// Does what comes out of a queue, batch by batch.
 #[derive(Debug)]
 pub(crate) struct Worker {
-    predictor: Predictor,
+    predictor: Arc<Predictor>,
     queue: Arc<Queue>,
     metrics: ModelMetrics,
 }
 
-/// Places and terms in all explanations of an answer: some tens of megabytes.
-const MAX_ENTRIES: usize = 300_000;
-
 /// Work of one group is ranked in one call. Depth is part of it: with several trees or members, ranking
 /// deeper can change scores, and answers are to equal those of `predict`.
-type Group = (usize, bool);
+type Group = (usize, usize, u32, bool);
 
 impl Worker {
     /// Starts the thread, which ends once the queue is closed and empty.
     pub(crate) fn start(
         name: &str,
-        predictor: Predictor,
+        predictor: Arc<Predictor>,
         queue: Arc<Queue>,
         metrics: ModelMetrics,
     ) -> std::io::Result<()> {
@@ -44,21 +42,34 @@ impl Worker {
         thread.spawn(move || worker.run()).map(drop)
     }
 
+    /// Small requests are done together and at once; of large ones a part, and then again what is small and has come
+    /// meanwhile. Nobody waits for longer than such a part takes.
     fn run(&self) {
-        while let Some(jobs) = self.queue.next_batch() {
+        let mut large: VecDeque<LargeWork> = VecDeque::new();
+        loop {
+            let jobs = if large.is_empty() {
+                let Some(jobs) = self.queue.next_batch() else {
+                    break;
+                };
+                jobs
+            } else {
+                self.queue.small_batch()
+            };
             let start = Instant::now();
             let mut groups: BTreeMap<Group, Vec<RankWork>> = BTreeMap::new();
             for job in jobs {
-                match job.work {
-                    Work::Rank(work) => {
-                        let group = (work.depth, work.scores == ScoreKind::Raw);
-                        groups.entry(group).or_default().push(work);
-                    }
-                    Work::Explain(work) => self.explain(work),
+                if LargeWork::is_large(&job) {
+                    large.push_back(LargeWork::new(job));
+                    continue;
                 }
+                let group = group_of(&job.work);
+                groups.entry(group).or_default().push(job.work);
             }
             for works in groups.into_values() {
                 self.rank_together(works);
+            }
+            if let Some(work) = large.pop_front() {
+                large.extend(work.ranked(|part, depth, scores| self.rank(part, depth, scores)));
             }
             self.metrics.observe_work(start.elapsed());
         }
@@ -100,51 +111,21 @@ impl Worker {
     fn rank(
         &self,
         documents: &[Document],
-        top_k: usize,
+        depth: Depth,
         scores: ScoreKind,
     ) -> Result<Rankings, WorkError> {
-        let options = RankOptions { top_k, beam: None };
-        guarded(|| match scores {
-            ScoreKind::Prob => self.predictor.rank(documents, options),
-            ScoreKind::Raw => Ok(self.predictor.rank_raw(documents, options)?.labels),
-        })
-    }
-
-    fn explain(&self, work: ExplainWork) {
-        let explained = self.explain_labels(&work);
-        let _ = work.reply.send(explained);
-    }
-
-    fn explain_labels(&self, work: &ExplainWork) -> Result<Explained, WorkError> {
-        let mut labels = work.labels.clone();
-        if labels.is_empty() {
-            let document = documents_of([work.text.clone()]);
-            let best = self.rank(&document, work.top_k, ScoreKind::Prob)?;
-            labels = best.iter().flatten().map(|scored| scored.label).collect();
-        }
-        let mut explained = Vec::new();
-        let mut num_entries = 0;
-        for label in labels {
-            // The request may have timed out since the last label, and then nobody reads on.
-            if work.reply.is_closed() {
-                return Err(WorkError::Closed);
-            }
-            let found = guarded(|| self.predictor.explain(&work.text, label))?;
-            num_entries += found.spans.len() + found.terms.len();
-            if num_entries > MAX_ENTRIES {
-                return Err(WorkError::TooLarge(format!(
-                    "the answer would have more than {MAX_ENTRIES} places and terms; \
-                     ask for fewer labels or a shorter text"
-                )));
-            }
-            explained.push(found);
-        }
-        Ok(explained)
+        guarded(|| self.predictor.rank_down(documents, depth, None, scores))
     }
 }
 
+fn group_of(work: &RankWork) -> Group {
+    let Depth { first, most, least } = work.depth;
+    let is_raw = work.scores == ScoreKind::Raw;
+    (first, most, least.to_bits(), is_raw)
+}
+
 /// A bug must cost one answer, not the thread that all others wait for.
-fn guarded<T>(work: impl FnOnce() -> plethora_core::Result<T>) -> Result<T, WorkError> {
+pub(super) fn guarded<T>(work: impl FnOnce() -> plethora_core::Result<T>) -> Result<T, WorkError> {
     match panic::catch_unwind(AssertUnwindSafe(work)) {
         Ok(result) => Ok(result?),
         Err(_) => Err(WorkError::Panicked),

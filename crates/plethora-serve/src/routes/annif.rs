@@ -5,6 +5,7 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use plethora_core::ScoredLabel;
 use plethora_core::corpus::LabelSpace;
+use plethora_system::USUAL_TOP_K;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -175,7 +176,8 @@ async fn ranked(
     (limit, threshold): (Option<usize>, Option<f32>),
 ) -> Result<Rankings, Problem> {
     let choice = Choice {
-        top_k: limit.map(|limit| limit.clamp(1, limits.max_top_k)),
+        // Annif's own limit holds with a threshold, too.
+        top_k: Some(limit.unwrap_or(USUAL_TOP_K).clamp(1, limits.max_top_k)),
         threshold,
         ..Choice::default()
     };

@@ -1,5 +1,7 @@
 //! Why labels have their scores, in the form of `plethora explain --format json`.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
@@ -11,7 +13,7 @@ use utoipa::ToSchema;
 use crate::app::SharedApp;
 use crate::body::{PathOf, read_json};
 use crate::problem::{Problem, ProblemBody};
-use crate::queue::{ExplainWork, Job};
+use crate::queue::ExplainWork;
 use crate::ranking::answered;
 
 /// Labels that are explained where a request does not say.
@@ -66,7 +68,6 @@ pub(super) async fn explain(
     request: Request,
 ) -> Result<Response, Problem> {
     let model = app.model(&id)?;
-    let arrival = model.queue.arrival();
     let request: ExplainRequest = read_json(request, &app.limits).await?;
     let top_k = request.top_k.unwrap_or(DEFAULT_TOP_K);
     if !(1..=MAX_LABELS).contains(&top_k) || request.labels.len() > MAX_LABELS {
@@ -91,24 +92,22 @@ pub(super) async fn explain(
         }
     }
     let (reply, answer) = oneshot::channel();
-    arrival.submit(Job::explain(ExplainWork {
-        text: request.text.clone(),
+    let (shown, system) = (Arc::clone(&model.labels), model.details.system.clone());
+    model.explainer.submit(ExplainWork {
+        text: request.text,
         labels,
         top_k,
+        write: Box::new(move |found, text| {
+            let explanations =
+                (found.into_iter()).map(|found| ShownExplanation::new(found, text, &shown));
+            Json(ExplainResponse {
+                model: id,
+                system,
+                explanations: explanations.collect(),
+            })
+            .into_response()
+        }),
         reply,
-    }))?;
-    let found = answered(answer, app.limits.request_timeout).await?;
-    // An answer of megabytes must not hold up other requests while it is written down.
-    let write = move || {
-        let explanations = (found.into_iter())
-            .map(|found| ShownExplanation::new(found, &request.text, &model.labels));
-        Json(ExplainResponse {
-            model: id,
-            system: model.details.system.clone(),
-            explanations: explanations.collect(),
-        })
-        .into_response()
-    };
-    let written = tokio::task::spawn_blocking(write).await;
-    written.map_err(|_| Problem::internal())
+    })?;
+    answered(answer, app.limits.request_timeout).await
 }

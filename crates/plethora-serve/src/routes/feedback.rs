@@ -74,6 +74,18 @@ pub(crate) struct FeedbackResponse {
 }
 
 impl FeedbackRequest {
+    /// The labels that somebody chose for a text.
+    pub(super) fn chosen(id: Option<String>, text: String, labels: Vec<String>) -> Self {
+        Self {
+            id,
+            text,
+            predictions: Vec::new(),
+            right: labels,
+            wrong: Vec::new(),
+            missing: Vec::new(),
+        }
+    }
+
     fn check(&self) -> Result<(), Problem> {
         if self.text.trim().is_empty() {
             return Err(Problem::invalid("text: expected a text, found none"));
@@ -134,12 +146,27 @@ pub(super) async fn store(
     PathOf(id): PathOf<String>,
     request: Request,
 ) -> Result<(StatusCode, Json<FeedbackResponse>), Problem> {
-    let model = app.model(&id)?;
-    let Some(file) = app.feedback.clone() else {
-        let detail = "this server keeps no feedback; it was started without --feedback";
-        return Err(Problem::not_found(detail).closing());
-    };
+    app.model(&id)?;
+    if app.feedback.is_none() {
+        return Err(keeps_none());
+    }
     let request: FeedbackRequest = read_json(request, &app.limits).await?;
+    keep(&app, &id, request).await
+}
+
+fn keeps_none() -> Problem {
+    let detail = "this server keeps no feedback; it was started without --feedback";
+    Problem::not_found(detail).closing()
+}
+
+/// Writes feedback on a document to the file, whichever protocol it came in.
+pub(super) async fn keep(
+    app: &SharedApp,
+    id: &str,
+    request: FeedbackRequest,
+) -> Result<(StatusCode, Json<FeedbackResponse>), Problem> {
+    let model = app.model(id)?;
+    let file = app.feedback.clone().ok_or_else(keeps_none)?;
     request.check()?;
     let labels = request.labels();
     let line = FeedbackLine {
@@ -150,7 +177,7 @@ pub(super) async fn store(
         wrong: request.wrong,
         missing: request.missing,
         predictions: request.predictions,
-        model: id.clone(),
+        model: id.to_owned(),
         model_sha256: model.sha256.clone(),
         received_at: now_s(),
     };
@@ -168,7 +195,7 @@ pub(super) async fn store(
         }
         Err(_) => return Err(Problem::internal()),
     }
-    app.metrics.count_feedback(&id);
+    app.metrics.count_feedback(id);
     let stored = FeedbackResponse {
         status: "stored",
         labels,

@@ -80,7 +80,8 @@ pub(crate) struct InferRequest {
 /// What is wanted.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 pub(crate) struct InferParameters {
-    /// Labels per text; 10 if not given.
+    /// Labels per text at most. If not given: 10, and with `threshold` all that reach it, up to the
+    /// server's own limit.
     #[schema(minimum = 1)]
     top_k: Option<usize>,
     /// Lowest score.

@@ -6,6 +6,7 @@ mod explain;
 mod feedback;
 mod health;
 mod kserve;
+mod label_studio;
 mod labels;
 mod models;
 mod page;
@@ -23,6 +24,7 @@ use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use crate::app::SharedApp;
 use crate::host::check_host;
+use crate::large_answers::bound_answers;
 use crate::observe::{after_panic, authorize, observe, protect};
 use crate::openapi::Description;
 use crate::problem::Problem;
@@ -33,9 +35,11 @@ pub(crate) fn router(app: SharedApp) -> Router {
     let viewer = SwaggerUi::new("/docs")
         .url("/openapi.json", description)
         .config(Config::default().validator_url("none"));
+    // Pages and the viewer are part of the program and take no memory of their own.
     router
-        .merge(page::router())
         .merge(annif::slashed_router())
+        .layer(from_fn_with_state(app.clone(), bound_answers))
+        .merge(page::router())
         .with_state(app.clone())
         .merge(viewer)
         .fallback(async || Problem::not_found("there is nothing at this address; see /docs/"))
@@ -74,6 +78,10 @@ fn described_router() -> OpenApiRouter<SharedApp> {
         .routes(routes!(kserve::model))
         .routes(routes!(kserve::model_ready))
         .routes(routes!(kserve::infer))
+        .routes(routes!(label_studio::health))
+        .routes(routes!(label_studio::setup))
+        .routes(routes!(label_studio::predict))
+        .routes(routes!(label_studio::webhook))
         .routes(routes!(health::health))
         .routes(routes!(health::live))
         .routes(routes!(health::ready))

@@ -13,8 +13,24 @@ use crate::served_models::Slot;
 /// All models.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ModelList {
+    /// `list`, for clients of `OpenAI`, which read `data`.
+    object: &'static str,
+    /// The models as these clients know them.
+    data: Vec<OpenAiModel>,
     /// In the order in which the server was told of them; the first answers where none is named.
     models: Vec<ModelInfo>,
+}
+
+/// A model as clients of `OpenAI` know it.
+#[derive(Debug, Serialize, ToSchema)]
+struct OpenAiModel {
+    id: String,
+    /// `model`.
+    object: &'static str,
+    /// When this version was opened, in seconds since 1970.
+    created: u64,
+    /// The system that was trained.
+    owned_by: String,
 }
 
 /// A model.
@@ -22,6 +38,12 @@ pub(crate) struct ModelList {
 pub(crate) struct ModelInfo {
     /// What stands in addresses.
     id: String,
+    /// `model`, for clients of `OpenAI`.
+    object: &'static str,
+    /// As `loaded_at`, for these clients.
+    created: u64,
+    /// As `system`, for these clients.
+    owned_by: String,
     /// The system that was trained.
     system: String,
     /// `ready`; `stale` where a newer version is in the folder that cannot be opened.
@@ -53,6 +75,9 @@ impl ModelInfo {
         let failure = slot.failure();
         Self {
             id: slot.id.clone(),
+            object: "model",
+            created: model.loaded_at,
+            owned_by: model.details.system.clone(),
             system: model.details.system.clone(),
             status: if failure.is_some() { "stale" } else { "ready" },
             error: failure.map(|failure| failure.message),
@@ -75,8 +100,17 @@ impl ModelInfo {
 ))]
 pub(super) async fn list(State(app): State<SharedApp>) -> Json<ModelList> {
     let slots = app.models.slots().iter();
+    let models: Vec<ModelInfo> = slots.map(|slot| ModelInfo::of(slot, &app)).collect();
+    let known = |model: &ModelInfo| OpenAiModel {
+        id: model.id.clone(),
+        object: model.object,
+        created: model.created,
+        owned_by: model.owned_by.clone(),
+    };
     Json(ModelList {
-        models: slots.map(|slot| ModelInfo::of(slot, &app)).collect(),
+        object: "list",
+        data: models.iter().map(known).collect(),
+        models,
     })
 }
 

@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
 use plethora_core::ScoredLabel;
 use plethora_core::corpus::LabelSpace;
 use plethora_system::ScoreKind;
@@ -11,6 +12,7 @@ use utoipa::ToSchema;
 use crate::app::SharedApp;
 use crate::body::{PathOf, read_json};
 use crate::filter::LabelFilter;
+use crate::large_answers::written_aside;
 use crate::problem::{Problem, ProblemBody};
 use crate::ranking::{Choice, rank};
 
@@ -21,13 +23,14 @@ pub(crate) struct PredictRequest {
     /// The documents.
     #[schema(min_items = 1)]
     documents: Vec<DocumentInput>,
-    /// Labels per document; 10 if not given.
+    /// Labels per document at most. If not given: 10, and with `threshold` or `tuned` all that reach it,
+    /// up to the server's own limit.
     #[schema(minimum = 1)]
     top_k: Option<usize>,
-    /// Leave out labels with a lower score.
+    /// Give all labels with this score or a higher one.
     #[schema(minimum = 0, maximum = 1)]
     threshold: Option<f32>,
-    /// Leave out labels below the thresholds that were tuned with the model.
+    /// Give all labels that reach the thresholds that were tuned with the model.
     #[serde(default)]
     tuned: bool,
     /// Kind of scores.
@@ -150,7 +153,7 @@ pub(super) async fn predict(
     State(app): State<SharedApp>,
     PathOf(id): PathOf<String>,
     request: Request,
-) -> Result<Json<PredictResponse>, Problem> {
+) -> Result<Response, Problem> {
     let model = app.model(&id)?;
     let arrival = model.queue.arrival();
     let request: PredictRequest = read_json(request, &app.limits).await?;
@@ -172,9 +175,14 @@ pub(super) async fn predict(
             .map(|&scored| Prediction::new(scored, &model.labels))
             .collect(),
     };
-    Ok(Json(PredictResponse {
-        model: id,
-        results: ids.into_iter().zip(rankings).map(result).collect(),
-        unknown_labels: choice.filter.unknown,
-    }))
+    let num_labels = rankings.iter().map(Vec::len).sum();
+    let write = || {
+        Json(PredictResponse {
+            model: id,
+            results: ids.into_iter().zip(rankings).map(result).collect(),
+            unknown_labels: choice.filter.unknown,
+        })
+        .into_response()
+    };
+    Ok(written_aside(num_labels, write))
 }
