@@ -46,6 +46,11 @@ pub(crate) struct GlobalArgs {
     )]
     pub(crate) threads: usize,
 
+    /// Map model files above 64 MiB instead of reading them as a whole: less memory, but whoever overwrites them in place ends
+    /// the program
+    #[arg(long, global = true)]
+    pub(crate) map_files: bool,
+
     /// Show results and errors only
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
@@ -54,7 +59,7 @@ pub(crate) struct GlobalArgs {
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
 
-    /// How to write progress and logs; bars on a terminal and JSON lines otherwise if not given
+    /// How to write progress and logs; bars on a terminal and lines of text otherwise if not given
     #[arg(long, global = true, value_name = "FORMAT")]
     pub(crate) log_format: Option<LogFormat>,
 }

@@ -1,6 +1,6 @@
 //! Bounds and forms of values on the command line, so that wrong ones are refused before any work.
 
-use clap::builder::RangedU64ValueParser;
+use clap::builder::{RangedU64ValueParser, TypedValueParser};
 use plethora_core::corpus::Filter;
 
 /// Far beyond any machine; a typing error would have the system make threads until it falls over.
@@ -12,8 +12,11 @@ pub(crate) fn threads() -> RangedU64ValueParser<usize> {
 }
 
 /// A number of things of which none makes no sense.
-pub(crate) fn at_least_one() -> RangedU64ValueParser<usize> {
-    RangedU64ValueParser::new().range(1..)
+pub(crate) fn at_least_one() -> impl TypedValueParser<Value = usize> {
+    |text: &str| match text.parse() {
+        Ok(number) if number > 0 => Ok(number),
+        _ => Err("expected a whole number from 1 on"),
+    }
 }
 
 /// A choice of rows, refused without the library's name for the option, which clap tells.

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use plethora_core::artifact::ModelDetails;
-use plethora_core::corpus::{CorpusReader, Filter, Format, ReadOptions};
+use plethora_core::corpus::{CorpusReader, Delimiter, Encoding, Filter, Format, ReadOptions};
 use plethora_core::{Error, Result};
 
 pub(crate) use plethora_jobs::{in_file, tell_warnings};
 
 use crate::bounds;
+use crate::training::Corpus;
 
 /// How to read a corpus.
 #[derive(Debug, Clone, Args)]
@@ -20,6 +21,15 @@ pub(crate) struct DataArgs {
     /// Format of the data; told by its content where not given
     #[arg(short, long, value_parser = format_parser())]
     pub(crate) format: Option<Format>,
+
+    /// What stands between the cells of CSV: one character, or tab; told by the header where not
+    /// given
+    #[arg(long, value_name = "CHAR")]
+    pub(crate) delimiter: Option<Delimiter>,
+
+    /// Encoding of the data, as utf-8, utf-16, windows-1252, latin1; told by content where not given
+    #[arg(long, value_name = "NAME")]
+    pub(crate) encoding: Option<Encoding>,
 
     /// Fields that hold the text, joined in this order (as title,text). If not given: for eval and
     /// predict those the model was trained on; else, and where a document has none of them, text
@@ -30,6 +40,16 @@ pub(crate) struct DataArgs {
     #[arg(long, value_name = "FIELD")]
     pub(crate) label_field: Option<String>,
 
+    /// Columns of 0 and 1 that each stand for a label: names, FIRST..LAST, or * for all that are
+    /// nothing else; told by content where all of these are 0 and 1
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    pub(crate) label_columns: Vec<String>,
+
+    /// Make one document of neighbouring rows with the same id, or with the same text where there are
+    /// no ids: data with a row for each label of a document
+    #[arg(long)]
+    pub(crate) group_rows: bool,
+
     /// Field that holds the id
     #[arg(long, value_name = "FIELD")]
     pub(crate) id_field: Option<String>,
@@ -39,7 +59,7 @@ pub(crate) struct DataArgs {
     pub(crate) filters: Vec<Filter>,
 
     /// Second file of formats with separate labels: label lines of text-pair, label matrix of
-    /// xmc-pair, the label file that the numbers of xmc-raw, text2text and xmc-libsvm count in
+    /// xmc-pair, the label file that numbers of labels count in (from 0)
     #[arg(long, visible_alias = "labels", value_name = "FILE")]
     pub(crate) labels_file: Option<PathBuf>,
 
@@ -68,10 +88,15 @@ impl DataArgs {
     /// The same as the library's options.
     pub(crate) fn to_options(&self) -> ReadOptions {
         ReadOptions {
+            more_paths: Vec::new(),
             format: self.format,
+            delimiter: self.delimiter,
+            encoding: self.encoding,
             text_fields: self.text_field.clone(),
             usual_text_fields: Vec::new(),
             label_field: self.label_field.clone(),
+            label_columns: self.label_columns.clone(),
+            group_rows: self.group_rows,
             id_field: self.id_field.clone(),
             filters: self.filters.clone(),
             labels_path: self.labels_file.clone(),
@@ -81,8 +106,17 @@ impl DataArgs {
             docs_limit: self.docs_limit,
             sample: None,
             allow_duplicate_ids: self.allow_duplicate_ids,
+            feedback: None,
             texts_only: false,
         }
+    }
+
+    /// The corpus that paths name together.
+    pub(crate) fn corpus(&self, paths: &[PathBuf]) -> Corpus {
+        Corpus::of_file(
+            first_of(paths).to_owned(),
+            self.to_options().and_more(paths),
+        )
     }
 
     /// Options for documents to be read as a model was trained.
@@ -112,13 +146,11 @@ impl DataArgs {
     }
 
     /// Refuses to put an output in the place of what it is made from.
-    pub(crate) fn check_output(&self, data: &Path, output: &Path) -> Result<(), Error> {
+    pub(crate) fn check_output(&self, data: &[PathBuf], output: &Path) -> Result<(), Error> {
         let Ok(existing) = fs::canonicalize(output) else {
             return Ok(());
         };
-        let mut inputs = [Some(data), self.labels_file.as_deref()]
-            .into_iter()
-            .flatten();
+        let mut inputs = data.iter().chain(&self.labels_file);
         if inputs.any(|input| fs::canonicalize(input).is_ok_and(|input| input == existing)) {
             return Err(Error::usage(format!(
                 "{}: this is the input; choose another name for the output",
@@ -128,15 +160,41 @@ impl DataArgs {
         Ok(())
     }
 
-    /// Opens a corpus.
-    pub(crate) fn open(&self, path: &Path) -> Result<CorpusReader> {
-        CorpusReader::open(path, &self.to_options())
+    /// Opens the corpus that paths name together.
+    pub(crate) fn open(&self, paths: &[PathBuf]) -> Result<CorpusReader> {
+        self.corpus(paths).open()
+    }
+}
+
+/// The first of the paths of a corpus, of which there is at least one.
+pub(crate) fn first_of(paths: &[PathBuf]) -> &Path {
+    paths.first().map_or(Path::new(""), PathBuf::as_path)
+}
+
+/// Options for a corpus of several files.
+pub(crate) trait AndMore {
+    /// The same options with all paths after the first.
+    fn and_more(self, paths: &[PathBuf]) -> Self;
+}
+
+impl AndMore for ReadOptions {
+    fn and_more(self, paths: &[PathBuf]) -> Self {
+        Self {
+            more_paths: paths.iter().skip(1).cloned().collect(),
+            ..self
+        }
     }
 }
 
 /// Reads format names, and lists them in help and errors.
 pub(crate) fn format_parser() -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse::<Format>())
+}
+
+/// The same of the formats that can be written.
+pub(crate) fn out_format_parser() -> impl TypedValueParser<Value = Format> {
+    let written = Format::ALL.into_iter().filter(|format| format.is_written());
+    PossibleValuesParser::new(written.map(Format::name)).try_map(|name| name.parse::<Format>())
 }
 
 /// Says that what was written has less than what was read.

@@ -19,7 +19,9 @@ mod logging;
 mod metrics_table;
 mod output_args;
 mod piece_cache_args;
+mod prediction_table;
 mod prediction_writer;
+mod preview;
 mod progress_bar;
 mod progress_lines;
 mod report;
@@ -29,6 +31,7 @@ mod session;
 mod settings;
 mod shell;
 mod train_command;
+mod unknown_option;
 mod validation_args;
 mod wording;
 
@@ -52,7 +55,7 @@ pub fn run(registry: &'static Registry) -> ExitCode {
     failure::install_panic_hook();
     let cli = match Cli::read() {
         Ok(cli) => cli,
-        Err(error) => return failure::report_usage(&error).into(),
+        Err(error) => return failure::report_usage(&unknown_option::explain(error)).into(),
     };
     match panic::catch_unwind(|| commands::run(cli)) {
         Ok(Ok(())) => ExitStatus::Success,

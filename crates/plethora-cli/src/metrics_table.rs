@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use plethora_core::grouped;
-use plethora_core::metrics::Evaluation;
+use plethora_core::metrics::{BucketEvaluation, Evaluation};
 
 use crate::evaluation::MeasuredModel;
 use crate::figures::percent;
@@ -13,12 +13,13 @@ const NAMES: usize = 12;
 /// Width of a number's column.
 const NUMBERS: usize = 9;
 
-/// All metrics in percent, then head, torso and tail, then what they were measured on.
+/// All metrics in percent, then head, torso and tail, then what they were measured on; no wider than a
+/// terminal for a few depths.
 pub(crate) fn render(measured: &MeasuredModel) -> String {
     let evaluation = &measured.evaluation;
-    let mut text = depths(evaluation);
+    let mut text = singles(evaluation);
     text.push('\n');
-    text.push_str(&singles(evaluation));
+    text.push_str(&depths(evaluation));
     text.push('\n');
     text.push_str(&buckets(evaluation));
     text.push('\n');
@@ -50,43 +51,40 @@ fn depths(evaluation: &Evaluation) -> String {
     text
 }
 
-/// Metrics without a depth.
+/// Metrics without a depth, which are few: F1 first.
 fn singles(evaluation: &Evaluation) -> String {
-    let mut text = String::new();
     let values = evaluation.values().iter();
-    for (key, value) in values.filter(|(key, _)| !key.contains('@')) {
-        let _ = writeln!(text, "{key:NAMES$}{:>NUMBERS$}", percent(*value));
+    let (f1, others): (Vec<_>, Vec<_>) = values
+        .filter(|(key, _)| !key.contains('@'))
+        .partition(|(key, _)| key.ends_with("F1"));
+    let mut names = " ".repeat(NAMES);
+    let mut numbers = format!("{:NAMES$}", "percent");
+    for (key, value) in f1.into_iter().chain(others) {
+        let _ = write!(names, "{key:>NUMBERS$}");
+        let _ = write!(numbers, "{:>NUMBERS$}", percent(*value));
     }
-    text
+    format!("{names}\n{numbers}\n")
 }
 
-/// Head, torso, tail and unseen labels: how many there are and how much of them is found.
+/// Head, torso, tail and unseen labels, a column each: how many there are and how much of them is found.
 fn buckets(evaluation: &Evaluation) -> String {
-    let mut text = format!(
-        "{:NAMES$}{:>NUMBERS$}{:>NUMBERS$}{:>NUMBERS$}",
-        "labels", "in train", "number", "in test"
-    );
     let buckets = evaluation.buckets();
-    for (key, _) in buckets.first().map_or(&[][..], |bucket| &bucket.values) {
-        let _ = write!(text, "{key:>NUMBERS$}");
-    }
-    text.push('\n');
-    for bucket in buckets {
-        let _ = write!(
-            text,
-            "{:NAMES$}{:>NUMBERS$}{:>NUMBERS$}{:>NUMBERS$}",
-            bucket.bucket.as_str(),
-            match bucket.min_train_frequency {
-                0 => "0".to_owned(),
-                lowest => format!("{}+", grouped(u64::from(lowest))),
-            },
-            grouped(bucket.num_labels),
-            grouped(bucket.num_test_labels),
-        );
-        for (_, value) in &bucket.values {
-            let _ = write!(text, "{:>NUMBERS$}", percent(*value));
-        }
-        text.push('\n');
+    let row = |name: &str, cell: &dyn Fn(&BucketEvaluation) -> String| {
+        let cells = buckets
+            .iter()
+            .map(|bucket| format!("{:>NUMBERS$}", cell(bucket)));
+        format!("{name:NAMES$}{}\n", cells.collect::<String>())
+    };
+    let mut text = row("labels", &|bucket| bucket.bucket.as_str().to_owned());
+    text += &row("in train", &|bucket| match bucket.min_train_frequency {
+        0 => "0".to_owned(),
+        lowest => format!("{}+", grouped(u64::from(lowest))),
+    });
+    text += &row("number", &|bucket| grouped(bucket.num_labels));
+    text += &row("in test", &|bucket| grouped(bucket.num_test_labels));
+    let keys = buckets.first().map_or(&[][..], |bucket| &bucket.values);
+    for (place, (key, _)) in keys.iter().enumerate() {
+        text += &row(key, &|bucket| percent(bucket.values[place].1));
     }
     text
 }

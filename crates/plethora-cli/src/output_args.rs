@@ -6,7 +6,7 @@ use clap::Args;
 use plethora_core::corpus::{CorpusReader, CorpusWriter, Format, WriteOptions};
 use plethora_core::{Argument, Error};
 
-use crate::data_args::format_parser;
+use crate::data_args::out_format_parser;
 
 /// Suffixes of compressed files, behind the one that tells the format.
 const COMPRESSIONS: [&str; 3] = ["gz", "xz", "zst"];
@@ -16,7 +16,7 @@ const COMPRESSIONS: [&str; 3] = ["gz", "xz", "zst"];
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
     /// Format to write; told by the suffix (.jsonl, .csv, .tsv) where not given
-    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
+    #[arg(long, value_name = "FORMAT", value_parser = out_format_parser())]
     pub(crate) out_format: Option<Format>,
 
     /// What to put between labels in one field or line

@@ -3,9 +3,11 @@
 use std::fmt::Write as _;
 
 use clap::ValueEnum;
-use plethora_core::corpus::{LabelSpace, Output};
+use plethora_core::corpus::{Document, LabelSpace, Output};
 use plethora_core::{Error, Result, ScoredLabel, one_field};
 use serde::Serialize;
+
+use crate::prediction_table;
 
 /// How predictions are written; the words here are those of `--help`.
 #[expect(clippy::doc_markdown, reason = "backticks would show in the help")]
@@ -23,6 +25,8 @@ pub(crate) enum PredictionFormat {
     Xmc,
     /// Table with a header and a line per label: id, rank, key, label, score
     Csv,
+    /// For people: score, name and key of each label below the document's id and first words
+    Table,
 }
 
 /// Writes one ranking after another.
@@ -70,7 +74,8 @@ impl<'a> PredictionWriter<'a> {
     }
 
     /// Writes the ranking of a document.
-    pub(crate) fn write(&mut self, id: &str, ranking: &[ScoredLabel]) -> Result<()> {
+    pub(crate) fn write(&mut self, document: &Document, ranking: &[ScoredLabel]) -> Result<()> {
+        let id = &document.id;
         self.line.clear();
         match self.format {
             PredictionFormat::Jsonl => self.jsonl(id, ranking)?,
@@ -79,6 +84,9 @@ impl<'a> PredictionWriter<'a> {
             PredictionFormat::Annif => self.annif(ranking),
             PredictionFormat::Xmc => self.xmc(ranking),
             PredictionFormat::Csv => self.csv(id, ranking)?,
+            PredictionFormat::Table => {
+                self.line = prediction_table::render(document, ranking, self.labels);
+            }
         }
         self.num_documents += 1;
         if self.format == PredictionFormat::Xmc {

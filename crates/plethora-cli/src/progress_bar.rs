@@ -11,6 +11,12 @@ use crate::{figures, interrupt, wording};
 /// How often a bar without steps shows that the program lives.
 const TICK: Duration = Duration::from_millis(120);
 
+/// What bars show: before the first step there is no pace, and where the number of steps is not known
+/// no end.
+const WITHOUT_TOTAL: &str = "{prefix:28} {spinner} {human_pos} {wide_msg}";
+const WITHOUT_PACE: &str = "{prefix:28} {bar:32} {human_pos}/{human_len} {wide_msg}";
+const WITH_PACE: &str = "{prefix:28} {bar:32} {human_pos}/{human_len} {per_sec} {eta} {wide_msg}";
+
 /// Draws bars.
 pub(crate) struct TerminalProgress {
     bars: MultiProgress,
@@ -21,6 +27,8 @@ struct Stage {
     name: String,
     started: Instant,
     bar: ProgressBar,
+    /// Steps are known, but none is done: there is no pace to tell yet.
+    has_no_pace: bool,
 }
 
 impl TerminalProgress {
@@ -34,6 +42,12 @@ impl TerminalProgress {
 
     fn with_stage<T>(&self, act: impl FnOnce(&mut Option<Stage>) -> T) -> T {
         act(&mut self.stage.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+fn set_style(bar: &ProgressBar, template: &str) {
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
     }
 }
 
@@ -52,13 +66,14 @@ impl Progress for TerminalProgress {
             Some(total) => ProgressBar::new(total),
             None => ProgressBar::new_spinner(),
         });
-        let template = match total {
-            Some(_) => "{prefix:28} {bar:32} {human_pos}/{human_len} {per_sec} {eta} {wide_msg}",
-            None => "{prefix:28} {spinner} {human_pos} {wide_msg}",
-        };
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
-        }
+        set_style(
+            &bar,
+            if total.is_some() {
+                WITHOUT_PACE
+            } else {
+                WITHOUT_TOTAL
+            },
+        );
         bar.set_prefix(stage.to_owned());
         bar.enable_steady_tick(TICK);
         self.with_stage(|current| {
@@ -66,6 +81,7 @@ impl Progress for TerminalProgress {
                 name: stage.to_owned(),
                 started: Instant::now(),
                 bar,
+                has_no_pace: total.is_some(),
             });
         });
     }
@@ -73,6 +89,9 @@ impl Progress for TerminalProgress {
     fn advance(&self, steps: u64) {
         self.with_stage(|current| {
             if let Some(stage) = current {
+                if steps > 0 && std::mem::take(&mut stage.has_no_pace) {
+                    set_style(&stage.bar, WITH_PACE);
+                }
                 stage.bar.inc(steps);
             }
         });
@@ -106,5 +125,23 @@ impl Progress for TerminalProgress {
 
     fn is_cancelled(&self) -> bool {
         interrupt::is_requested()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pace_is_told_once_there_is_one() {
+        let progress = TerminalProgress::new(MultiProgress::new());
+        let has_no_pace = || progress.with_stage(|stage| stage.as_ref().unwrap().has_no_pace);
+        progress.start("training", Some(1200));
+        assert!(has_no_pace());
+        progress.advance(0);
+        assert!(has_no_pace());
+        progress.advance(600);
+        assert!(!has_no_pace());
+        assert!(!WITHOUT_PACE.contains("per_sec") && !WITHOUT_PACE.contains("eta"));
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::Args;
 use plethora_core::{Error, Result};
-use plethora_system::{Predictor, ScoreKind};
+use plethora_system::{Cutoff, Predictor, ScoreKind};
 
 use crate::choice::{Choice, one_of};
 use crate::device_args::DeviceArgs;
@@ -61,8 +61,11 @@ impl ScoreArgs {
         Ok(predictor)
     }
 
-    /// The thresholds of all labels, where tuned ones are asked for.
-    pub(crate) fn thresholds(self, predictor: &Predictor) -> Option<Vec<f32>> {
-        self.tuned.then(|| predictor.label_thresholds()).flatten()
+    /// What labels have to reach: tuned thresholds where they are asked for, else the one score.
+    pub(crate) fn cutoff(self, predictor: &Predictor, score: Option<f32>) -> Option<Cutoff> {
+        let tuned = self.tuned.then(|| predictor.label_thresholds()).flatten();
+        tuned
+            .map(|thresholds| Cutoff::PerLabel(thresholds.into()))
+            .or_else(|| score.map(Cutoff::Score))
     }
 }

@@ -23,11 +23,7 @@ pub(crate) fn start(args: &GlobalArgs, is_server: bool) -> anyhow::Result<Sessio
         plethora::set_num_threads(args.threads);
     }
     let is_terminal = io::stderr().is_terminal();
-    let format = args.log_format.unwrap_or(if is_terminal {
-        LogFormat::Text
-    } else {
-        LogFormat::Json
-    });
+    let format = args.log_format.unwrap_or(LogFormat::Text);
     let bars = MultiProgress::new();
     let verbosity = Verbosity {
         is_quiet: args.quiet,

@@ -1,6 +1,6 @@
 //! The command that trains with the settings that a search has found.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::data_args::DataArgs;
 use crate::device_args::DeviceArgs;
@@ -10,7 +10,7 @@ use crate::validation_args::ValidationArgs;
 /// What `train` has in common with the search.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TrainCommand<'a> {
-    pub(crate) data: &'a Path,
+    pub(crate) data: &'a [PathBuf],
     pub(crate) output: &'a Path,
     pub(crate) vocabulary: Option<&'a Path>,
     pub(crate) validation: &'a ValidationArgs,
@@ -39,7 +39,10 @@ impl TrainCommand<'_> {
     /// The command line that trains on all of the data, held-back documents included.
     pub(crate) fn line(&self, settings: &Path) -> String {
         let mut words = Words(vec!["plethora".into(), "train".into()]);
-        words.0.push(quoted(&self.data.to_string_lossy()));
+        let data = self.data.iter();
+        words
+            .0
+            .extend(data.map(|path| quoted(&path.to_string_lossy())));
         words.add_path("-o", Some(self.output));
         words.add_path("--config", Some(settings));
         words.add_path("--vocabulary", self.vocabulary);
@@ -61,6 +64,16 @@ impl TrainCommand<'_> {
     fn add_input(&self, words: &mut Words) {
         let input = self.input;
         words.add("--format", input.format.map(|format| format.to_string()));
+        words.add(
+            "--delimiter",
+            input.delimiter.map(|given| given.to_string()),
+        );
+        words.add("--encoding", input.encoding.map(|given| given.to_string()));
+        let columns = input.label_columns.join(",");
+        words.add("--label-columns", (!columns.is_empty()).then_some(columns));
+        if input.group_rows {
+            words.0.push("--group-rows".into());
+        }
         let fields = input.text_field.join(",");
         words.add("--text-field", (!fields.is_empty()).then_some(fields));
         words.add("--label-field", input.label_field.as_ref());
@@ -116,7 +129,8 @@ mod tests {
         let given = "--valid dev.txt --valid-where split=dev --valid-labels-file dev.labels \
             --format text-pair --text-field title,text --label-field subjects --id-field key \
             --where split=train --where year=1999 --labels-file train.labels --label-separator ; \
-            --label-prefix # --index-base 1 --docs-limit 500 --allow-duplicate-ids";
+            --label-prefix # --delimiter tab --encoding latin1 --label-columns a,b..c --group-rows \
+            --index-base 1 --docs-limit 500 --allow-duplicate-ids";
         let gpu = plethora_system::Device::Cuda(1);
         let device = match crate::registry().check_device(gpu) {
             Ok(()) => " --device cuda:1",
@@ -126,7 +140,7 @@ mod tests {
         let words = std::iter::once("options").chain(given.split_whitespace());
         let options = Options::parse_from(words);
         let line = TrainCommand {
-            data: Path::new("my books.txt"),
+            data: &["my books.txt".into(), "more.csv".into()],
             output: Path::new("search/final"),
             vocabulary: Some(Path::new("terms.tsv")),
             validation: &options.validation,
@@ -134,7 +148,7 @@ mod tests {
             device: options.device,
         }
         .line(Path::new("search/best.toml"));
-        let start = "plethora train 'my books.txt' -o search/final --config search/best.toml \
+        let start = "plethora train 'my books.txt' more.csv -o search/final --config search/best.toml \
                      --vocabulary terms.tsv --valid dev.txt ";
         assert!(line.starts_with(start), "{line}");
         for option in given

@@ -64,7 +64,7 @@ fn a_model_is_calibrated_described_and_used() {
     for (new, old) in after.iter().zip(&before) {
         assert_eq!(labels(new), labels(old), "one rising map keeps the order");
     }
-    let tuned = predict(&desk, "calibrated", &["--tuned", "-k", "100"]);
+    let tuned = predict(&desk, "calibrated", &["--tuned"]);
     let count = |documents: &[Value]| documents.iter().map(|one| labels(one).len()).sum::<usize>();
     assert!(count(&tuned) > 0 && count(&tuned) < count(&after));
 
@@ -92,6 +92,30 @@ fn a_model_is_calibrated_described_and_used() {
         desk.succeed(&["info", "model"])
             .contains("\ncalibrated  no\n")
     );
+}
+
+#[test]
+fn thresholds_give_all_labels_that_reach_them() {
+    let desk = desk_with_catalogue();
+    let sizes = |more: &[&str]| {
+        let documents = predict(&desk, "model", more);
+        let sizes = documents
+            .iter()
+            .map(|one| one["predictions"].as_array().unwrap().len());
+        sizes.collect::<Vec<_>>()
+    };
+    assert!(sizes(&["-t", "0"]).iter().all(|&size| size > 10));
+    assert!(sizes(&["-t", "0", "-k", "3"]).iter().all(|&size| size == 3));
+    let deep = predict(&desk, "model", &["-k", "1000"]);
+    let reaching = deep.iter().map(|document| {
+        let labels = document["predictions"].as_array().unwrap().iter();
+        labels
+            .filter(|label| number(&label["score"]) >= 0.01)
+            .count()
+    });
+    let few = sizes(&["-t", "0.01"]);
+    assert_eq!(few, reaching.collect::<Vec<_>>());
+    assert!(few.iter().any(|&size| size > 10), "{few:?}");
 }
 
 #[test]

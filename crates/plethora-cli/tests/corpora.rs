@@ -222,9 +222,13 @@ fn progress_goes_to_standard_error_in_the_form_asked_for() {
         let args = join(&[&["train"], &TRAIN_PART, &["-o", "model", "--force"], more]);
         String::from_utf8(desk.run(&args).stderr).unwrap()
     };
-    for line in train(&[]).lines() {
+    for line in train(&["--log-format", "json"]).lines() {
         serde_json::from_str::<Value>(line).unwrap();
     }
-    assert!(train(&["--log-format", "text"]).contains("reading: "));
+    assert!(train(&[]).contains("reading: "));
+    assert_eq!(
+        train(&["--log-format", "text"]).lines().count(),
+        train(&[]).lines().count()
+    );
     assert_eq!(train(&["-q"]), "");
 }

@@ -115,11 +115,12 @@ fn explanations_name_the_member_they_come_from() {
     let explained = json(&desk.succeed(&["explain", "both", text, "-k", "1", "-f", "json"]));
     let explanation = &explained["explanations"][0];
     assert_eq!(explained["system"], "ensemble");
-    assert_eq!(explanation["member"]["name"], "member-0");
-    assert_eq!(explanation["member"]["system"], "parabel");
+    let member = explanation["member"]["name"].as_str().unwrap();
+    let system = explanation["member"]["system"].as_str().unwrap();
+    assert!([("member-0", "parabel"), ("member-1", "wide-tree")].contains(&(member, system)));
     let shown = desk.succeed(&["explain", "both", text, "-k", "1"]);
     assert!(
-        shown.contains(", explained by member-0 (parabel)\n"),
+        shown.contains(&format!(", explained by {member} ({system})\n")),
         "{shown}"
     );
 }

@@ -94,6 +94,25 @@ fn a_run_with_nothing_to_resume_says_so() {
 }
 
 #[test]
+fn a_command_that_is_typed_again_throws_nothing_away() {
+    let desk = Desk::with_catalogue(1200);
+    let mut child = start(&desk, "model");
+    wait_for(&desk, "model.training/tree-1.safetensors");
+    signal(&child, "-INT");
+    child.wait().unwrap();
+    let parts = desk.model_files("model.training");
+    let same = join(&[&["train"], &TRAIN_PART, &["-o", "model"], &SETTINGS]);
+    let message = desk.fail(1, &same);
+    assert!(
+        message.contains("pass --resume to resume it, or --force to throw it away"),
+        "{message}"
+    );
+    assert!(desk.model_files("model.training") == parts);
+    desk.succeed(&join(&[&same, &["--force"]]));
+    assert!(!desk.file("model.training").exists());
+}
+
+#[test]
 fn other_settings_do_not_resume_a_run() {
     let desk = Desk::with_catalogue(1200);
     let mut child = start(&desk, "model");

@@ -193,16 +193,6 @@ fn labels_are_listed_searched_and_added() {
         &["labels", "add", "model", "more.tsv", "-o", "wider"],
     );
     assert!(message.contains("exists"), "{message}");
-    let knn = ["--system", "knn", "-o", "neighbours"];
-    desk.succeed(&join(&[&["train", "books.jsonl"], &knn]));
-    let message = desk.fail(
-        BAD_DATA,
-        &["labels", "add", "neighbours", "more.tsv", "-o", "new"],
-    );
-    assert!(
-        message.contains("learns labels from documents"),
-        "{message}"
-    );
 }
 
 #[test]

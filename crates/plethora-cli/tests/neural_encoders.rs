@@ -144,13 +144,15 @@ fn settings_that_an_encoder_cannot_have_are_refused_by_name() {
         let args = train_args("aplc-xlnet", "model", &few);
         refuse_args(&desk, &args, USAGE, message);
     }
-    let args = train_args("lightxml", "model", &["--set", "adaptive.bias=true", "-q"]);
-    refuse_args(
-        &desk,
-        &args,
-        USAGE,
-        "--set: unknown setting `adaptive.bias`; did you mean `head.activation`?",
-    );
+    for key in ["adaptive.bias", "text.max_ngram"] {
+        let setting = format!("{key}=2");
+        let args = train_args("lightxml", "model", &["--set", &setting, "-q"]);
+        let message = format!(
+            "--set: unknown setting `{key}`; `plethora init --system lightxml` writes all that \
+             lightxml has"
+        );
+        refuse_args(&desk, &args, USAGE, &message);
+    }
     let args = train_args("lightxml", "model", &["--dtype", "f16"]);
     let message = "invalid value 'f16' for '--dtype <DTYPE>': ...";
     refuse_args(&desk, &args, USAGE, message);

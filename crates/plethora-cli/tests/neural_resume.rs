@@ -214,7 +214,7 @@ fn other_labels_and_other_encoders_are_other_runs() {
     child.wait().unwrap();
     let again = join(&[&args, &["--resume", "-q"]]);
     let other_run = "model.training: holds a training run with other data or settings; \
-                     run without --resume to start anew";
+                     pass --force instead of --resume to start anew";
 
     let documents = desk.read("documents.jsonl");
     let (first, rest) = documents.split_once('\n').unwrap();
@@ -241,7 +241,7 @@ fn other_settings_and_damaged_checkpoints_are_told_and_cost_nothing() {
     send("-KILL", &child);
     child.wait().unwrap();
     let other_run = "model.training: holds a training run with other data or settings; \
-                     run without --resume to start anew";
+                     pass --force instead of --resume to start anew";
     for other in [
         ["--set", "train.epochs=13"],
         ["--set", "encoder.hidden=8"],
@@ -266,7 +266,7 @@ fn other_settings_and_damaged_checkpoints_are_told_and_cost_nothing() {
         );
         let told = String::from_utf8(output.stderr).unwrap();
         assert!(
-            told.ends_with("; run without --resume to start anew\n"),
+            told.ends_with("; pass --force instead of --resume to start anew\n"),
             "{told}"
         );
         assert!(!desk.file("model").exists());

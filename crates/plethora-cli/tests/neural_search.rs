@@ -47,7 +47,11 @@ fn neural_systems_are_searched_by_their_epochs() {
         let shares: Vec<f64> = (trials.iter())
             .map(|trial| trial["share"].as_f64().unwrap())
             .collect();
-        assert_eq!(shares, [1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 1.0], "{system}");
+        // The best of three, and the recipe as it is to compare with, unless that is the best.
+        let (part, whole) = shares.split_at(3);
+        assert_eq!(part, [1.0 / 3.0; 3], "{system}");
+        assert!([1, 2].contains(&whole.len()), "{system}: {shares:?}");
+        assert!(whole.iter().all(|&share| share == 1.0), "{system}");
         assert!(
             trials.iter().all(|trial| trial["status"] == "ok"),
             "{report}"

@@ -136,15 +136,31 @@ fn a_transformer_and_a_linear_model_rank_together() {
     }
     let info = json(&desk.succeed(&["info", "both", "--json"]));
     assert_eq!(info["members"][0]["system"], "lightxml");
-    // Weights of pieces cannot be told apart by words, so the other member explains.
-    let text = "A history of harbours";
-    let explained = json(&desk.succeed(&["explain", "both", text, "-k", "1", "-f", "json"]));
-    let member = &explained["explanations"][0]["member"];
-    assert_eq!(member["system"], "parabel", "{explained}");
-    let message = desk.fail(BAD_DATA, &["explain", "model", text]);
+    let text = "A history of harbours, näher besehen";
+    let explain = |model: &str| {
+        let found = json(&desk.succeed(&["explain", model, text, "-k", "1", "-f", "json"]));
+        found["explanations"][0].clone()
+    };
+    let explained = explain("both");
+    assert!(explained["member"]["system"].is_string(), "{explained}");
+    let explained = explain("model");
+    assert_eq!(explained["method"], "gradient");
+    let spans = explained["spans"].as_array().unwrap();
+    let characters: Vec<char> = text.chars().collect();
+    for span in spans {
+        let [start, end] = ["start", "end"].map(|key| span[key].as_u64().unwrap() as usize);
+        let shown: String = characters[start..end].iter().collect();
+        assert_eq!(span["text"], shown);
+    }
     assert!(
-        message.contains("lightxml cannot be explained yet"),
-        "{message}"
+        spans.iter().any(|span| span["weight"] != 0.0),
+        "{explained}"
+    );
+    let page = desk.succeed(&["explain", "model", text, "-k", "1", "-f", "html"]);
+    assert!(page.contains("by the gradient of the network"), "{page}");
+    assert!(
+        desk.succeed(&["explain", "model", text, "-k", "1"])
+            .contains("characters")
     );
 }
 

@@ -30,6 +30,21 @@ fn report(desk: &Desk, folder: &str) -> Value {
 }
 
 #[test]
+fn figures_are_those_of_eval_without_a_report() {
+    let desk = desk_with_two_models();
+    // A threshold that labels far down reach, so that it shows how deep each ranks.
+    let args = join(&[&["eval", "one"], &TEST_PART, &["-t", "0.0001", "--json"]]);
+    let plain = desk.succeed(&args);
+    let with_report = desk.succeed(&join(&[&args, &["--report", "out"]]));
+    let [plain, with_report]: [Value; 2] =
+        [plain, with_report].map(|text| serde_json::from_str(&text).unwrap());
+    for key in ["microF1", "macroF1", "docF1", "nDCG@5", "depth"] {
+        assert!(plain[key].is_number(), "{plain}");
+        assert_eq!(plain[key], with_report[key], "{key}");
+    }
+}
+
+#[test]
 fn two_models_are_compared_in_three_forms() {
     let desk = desk_with_two_models();
     let printed = desk.succeed(&join(&[
@@ -341,4 +356,17 @@ fn check_page(page: &str) {
     ids.sort_unstable();
     ids.dedup();
     assert_eq!(ids.len(), num_ids, "an id stands twice");
+}
+
+#[test]
+fn the_table_of_an_evaluation_fits_a_terminal_and_begins_with_f1() {
+    let desk = desk_with_two_models();
+    let table = desk.succeed(&join(&[&["eval", "one"], &TEST_PART]));
+    let widest = table.lines().map(|line| line.chars().count()).max();
+    assert!(widest.unwrap() <= 80, "{table}");
+    let first = table.lines().next().unwrap();
+    assert!(first.trim_start().starts_with("microF1"), "{table}");
+    for row in ["\nnDCG ", "\nlabels ", "\nin train ", "\nR@5 "] {
+        assert!(table.contains(row), "{row} is not in\n{table}");
+    }
 }

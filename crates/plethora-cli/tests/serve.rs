@@ -170,7 +170,14 @@ fn answers_of_networks_are_those_of_predict() {
 #[test]
 fn sigterm_lets_requests_finish() {
     let desk = Desk::empty();
-    let server = Running::start(&desk, &[&format!("m={MODEL}"), "--max-body", "100000000"]);
+    let args = [
+        &format!("m={MODEL}"),
+        "--max-body",
+        "100000000",
+        "--log-format",
+        "json",
+    ];
+    let server = Running::start(&desk, &args);
     let text = fs::read_to_string(TEXTS).unwrap().repeat(5);
     let body = json!({"documents": vec![text; 400]});
     let address = server.address.clone();

@@ -94,8 +94,11 @@ fn every_row_of_the_ablation_can_be_trained() {
         "alone",
         &["--preset", "no-teacher", "-q"],
     ));
-    let message = desk.fail(BAD_DATA, &["explain", "alone", text]);
-    assert!(message.contains("cannot be explained yet"), "{message}");
+    let explained = json(&desk.succeed(&["explain", "alone", text, "-k", "1", "-f", "json"]));
+    assert_eq!(
+        explained["explanations"][0]["method"], "gradient",
+        "{explained}"
+    );
 }
 
 #[test]

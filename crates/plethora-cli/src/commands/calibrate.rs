@@ -10,7 +10,6 @@ use crate::choice::{Choice, one_of};
 use crate::data_args::DataArgs;
 use crate::device_args::DeviceArgs;
 use crate::session::Session;
-use crate::training::Corpus;
 use crate::{bounds, calibration_report, interrupt, results};
 
 const EXAMPLES: &str = "\
@@ -60,8 +59,10 @@ pub(crate) struct CalibrateArgs {
     /// Model folder
     model: PathBuf,
 
-    /// Validation documents with true labels, not of the training data; - is standard input
-    data: PathBuf,
+    /// Validation documents with true labels, not of the training data: files, patterns and
+    /// folders, together; - is standard input
+    #[arg(required = true, value_name = "DATA")]
+    data: Vec<PathBuf>,
 
     /// How scores become probabilities
     #[arg(long, value_name = "METHOD", default_value = "isotonic")]
@@ -107,7 +108,7 @@ impl CalibrateArgs {
         let job = CalibrationJob {
             registry: crate::registry(),
             model: self.model.clone(),
-            data: Corpus::of_file(self.data.clone(), self.input.to_options()),
+            data: self.input.corpus(&self.data),
             config: CalibrationConfig {
                 method: self.method,
                 by_frequency: self.by_frequency,

@@ -7,7 +7,7 @@ use plethora_core::corpus::Filter;
 use plethora_core::printable;
 use plethora_jobs::check::CheckJob;
 
-use crate::data_args::{DataArgs, check_stdin};
+use crate::data_args::{DataArgs, check_stdin, first_of};
 use crate::results;
 use crate::session::Session;
 use crate::training::Corpus;
@@ -22,8 +22,9 @@ Examples:
 #[derive(Debug, Args)]
 #[command(visible_alias = "inspect", after_help = EXAMPLES)]
 pub(crate) struct CheckArgs {
-    /// Corpus to look at; - is standard input
-    data: PathBuf,
+    /// Corpus to look at: files, patterns and folders, together; - is standard input
+    #[arg(required = true, value_name = "DATA")]
+    data: Vec<PathBuf>,
 
     /// Test corpus: look for its documents among those of the first, and for labels it lacks
     #[arg(long, value_name = "DATA")]
@@ -53,7 +54,7 @@ impl CheckArgs {
     /// Reads everything once and reports.
     pub(crate) fn run(&self, session: &Session) -> anyhow::Result<()> {
         if let Some(against) = &self.against {
-            check_stdin(&[&self.data, against])?;
+            check_stdin(&[first_of(&self.data), against])?;
         }
         let against = self.against.clone().map(|path| {
             let labels_file = self.against_labels_file.as_deref();
@@ -64,7 +65,7 @@ impl CheckArgs {
         });
         let job = CheckJob {
             registry: crate::registry(),
-            data: Corpus::of_file(self.data.clone(), self.input.to_options()),
+            data: self.input.corpus(&self.data),
             against,
             vocabulary: self.vocabulary.clone(),
         };

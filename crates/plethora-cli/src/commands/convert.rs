@@ -14,6 +14,7 @@ use crate::session::Session;
 const EXAMPLES: &str = "\
 Examples:
   plethora convert books.csv books.jsonl.zst --text-field title,abstract
+  plethora convert 'part-*.csv' more.parquet all.jsonl
   plethora convert train.jsonl train.txt --out-format fasttext --flatten
   plethora convert trn.json texts.txt --labels-file lbl.json \\
       --out-format text-pair --out-labels-file labels.txt --out-label-separator '|'";
@@ -21,12 +22,12 @@ Examples:
 /// Write a corpus in another format: id, text and labels of each document, no other fields
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(override_usage = "plethora convert [OPTIONS] <INPUT>... <OUTPUT>")]
 pub(crate) struct ConvertArgs {
-    /// Corpus to read; - is standard input
-    input_path: PathBuf,
-
-    /// File to write, compressed as its suffix says (.gz, .xz, .zst); - is standard output
-    output_path: PathBuf,
+    /// Corpus to read (files, patterns and folders, together; - is standard input), and last the file
+    /// to write, compressed as its suffix says (.gz, .xz, .zst; - is standard output)
+    #[arg(required = true, num_args = 2.., value_name = "PATH")]
+    paths: Vec<PathBuf>,
 
     /// Second file of formats that keep labels in a file of their own
     #[arg(long, visible_alias = "out-labels", value_name = "FILE")]
@@ -42,18 +43,21 @@ pub(crate) struct ConvertArgs {
 impl ConvertArgs {
     /// Reads and writes document by document.
     pub(crate) fn run(&self, session: &Session) -> anyhow::Result<()> {
+        let Some((output_path, inputs)) = self.paths.split_last() else {
+            return Err(Error::usage("name a corpus to read and a file to write").into());
+        };
         let named = self.output.out_format;
         let format = named
-            .or_else(|| format_of_suffix(&self.output_path))
+            .or_else(|| format_of_suffix(output_path))
             .ok_or_else(|| {
                 Error::usage(format!(
                     "{}: the suffix does not tell the format; choose it with --out-format",
-                    self.output_path.display()
+                    output_path.display()
                 ))
             })?;
-        let mut reader = self.input.open(&self.input_path)?;
+        let mut reader = self.input.open(inputs)?;
         let target = Target {
-            path: &self.output_path,
+            path: output_path,
             format,
             labels_path: self.out_labels_file.as_deref(),
         };

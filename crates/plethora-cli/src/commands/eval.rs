@@ -11,7 +11,7 @@ use plethora_jobs::report::{MeasuredForReport, ReportRun};
 use plethora_system::Predictor;
 
 use crate::bounds;
-use crate::data_args::DataArgs;
+use crate::data_args::{DataArgs, first_of};
 use crate::device_args::DeviceArgs;
 use crate::evaluation::{EvaluationRun, MeasuredModel};
 use crate::report::to_screen;
@@ -33,10 +33,10 @@ report.json: intervals, differences, where models fail, and what papers report o
 /// Measure a model on documents with labels
 #[derive(Debug, Args)]
 #[command(visible_aliases = ["test", "evaluate"], after_help = EXAMPLES)]
-#[command(override_usage = "plethora eval [OPTIONS] <MODEL>... <DATA>")]
+#[command(override_usage = "plethora eval [OPTIONS] <MODEL>... <DATA>...")]
 pub(crate) struct EvalArgs {
-    /// Model folder, or several with --report, and last the corpus with true labels; - is standard
-    /// input
+    /// Model folder, or several with --report, and then the corpus with true labels: files, patterns
+    /// and folders, together; - is standard input
     // One list, for clap takes no option between a list of models and the data.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
@@ -68,7 +68,8 @@ pub(crate) struct EvalArgs {
     #[arg(long, value_name = "B", default_value_t = EvaluationConfig::default().b)]
     b: f64,
 
-    /// Labels to rank per document; at least the largest K. If not given: 20, and 100 with --report
+    /// Labels to rank per document; at least the largest K. If not given: 100, and with --tuned as
+    /// many as thresholds were tuned on
     #[arg(long, value_name = "N", value_parser = bounds::at_least_one())]
     depth: Option<usize>,
 
@@ -144,19 +145,29 @@ impl EvalArgs {
         }
         let predictor = self.scores.open(&inputs.models[0], self.device)?;
         let reader = self.corpus(inputs).open_for(predictor.details())?;
-        let measured = run.run(&predictor, reader, inputs.data, session)?;
+        let measured = run.run(&predictor, reader, first_of(inputs.data), session)?;
         self.write_files(files, &measured, &predictor)?;
         self.print(&measured)
     }
 
     /// What the paths are.
     fn inputs(&self) -> Result<Inputs<'_>, Error> {
-        match self.paths.split_last() {
-            Some((data, models)) if !models.is_empty() => Ok(Inputs { models, data }),
-            _ => Err(Error::usage(
+        if self.paths.len() < 2 {
+            return Err(Error::usage(
                 "one path is not enough; name a model and then a corpus with true labels",
-            )),
+            ));
         }
+        // The first path is a model and the last one data, whatever they are.
+        let inner = &self.paths[1..self.paths.len() - 1];
+        let num_models = 1 + inner.iter().take_while(|path| is_model(path)).count();
+        let (models, data) = self.paths.split_at(num_models);
+        if let Some(model) = data.iter().find(|path| data.len() > 1 && is_model(path)) {
+            return Err(Error::usage(format!(
+                "{}: a model after the data; name models first",
+                model.display()
+            )));
+        }
+        Ok(Inputs { models, data })
     }
 
     /// Several models make a report, and the other outputs are of one model.
@@ -175,7 +186,7 @@ impl EvalArgs {
                  report.json",
             ));
         }
-        if inputs.data.as_os_str() == "-" {
+        if first_of(inputs.data).as_os_str() == "-" {
             return Err(Error::usage(
                 "standard input can be read once, and each model reads the documents; name a file",
             ));
@@ -229,7 +240,7 @@ impl EvalArgs {
     }
 
     fn corpus(&self, inputs: Inputs<'_>) -> Corpus {
-        Corpus::of_file(inputs.data.to_owned(), self.input.to_options())
+        self.input.corpus(inputs.data)
     }
 
     fn write_files(
@@ -267,7 +278,12 @@ impl EvalArgs {
 #[derive(Debug, Clone, Copy)]
 struct Inputs<'a> {
     models: &'a [PathBuf],
-    data: &'a Path,
+    data: &'a [PathBuf],
+}
+
+/// True for a folder that a model was written to.
+fn is_model(path: &Path) -> bool {
+    path.join("manifest.json").is_file()
 }
 
 /// Files that were asked for, open before the work.

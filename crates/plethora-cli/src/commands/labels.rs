@@ -1,4 +1,4 @@
-//! `labels`: which labels a model knows, and more of them.
+//! `labels`: which labels a model knows, more of them, and fewer.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -6,10 +6,12 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use plethora_core::artifact::{ModelReader, load_label_space};
 use plethora_core::{grouped, one_field};
-use plethora_jobs::labels::{LabelAdditionJob, search_labels};
+use plethora_jobs::labels::{LabelEditJob, search_labels};
 use serde::Serialize;
 
+use crate::data_args::DataArgs;
 use crate::session::Session;
+use crate::training::Corpus;
 use crate::{interrupt, registry, results};
 
 const EXAMPLES: &str = "\
@@ -17,10 +19,13 @@ Examples:
   plethora labels model --search harbour
   plethora labels model -k 0 > all-labels.tsv
   plethora labels add model new-subjects.tsv -o wider-model
+  plethora labels add model new-subjects.tsv --documents new-books.jsonl -o wider-model
+  plethora labels add model --documents feedback.jsonl -o wider-model
+  plethora labels remove model gone.tsv -o smaller-model
 
 Lines have key, name and the number of training documents, separated by tabs.";
 
-/// List or search the labels of a model, or add some without training
+/// List or search the labels of a model; add or remove some without training
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 #[command(subcommand_negates_reqs = true)]
@@ -53,16 +58,50 @@ pub(crate) struct LabelsArgs {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    Add(AddArgs),
+    // Many more options than the other.
+    Add(Box<AddArgs>),
+    #[command(visible_alias = "retire")]
+    Remove(RemoveArgs),
 }
 
-/// Add labels, or names of labels, to a model that finds labels by their names
+/// Add labels, or names of labels, to a model that knows labels by their names or documents
 #[derive(Debug, Args)]
 struct AddArgs {
     /// Model folder
     model: PathBuf,
 
     /// Labels with their names: any format that --vocabulary of `train` takes
+    #[arg(required_unless_present = "documents")]
+    labels: Option<PathBuf>,
+
+    /// Documents that have these labels, as the feedback of `serve`: a few are enough, and names alone do, too.
+    /// Without LABELS, those of their labels are added that the model does not know
+    #[arg(long, value_name = "DATA")]
+    documents: Option<PathBuf>,
+
+    #[command(flatten)]
+    input: DataArgs,
+
+    /// Folder for the new model
+    #[arg(short, long, value_name = "FOLDER")]
+    output: PathBuf,
+
+    /// Replace the model at the output if there is one
+    #[arg(long)]
+    force: bool,
+
+    /// Print the summary as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Remove labels from a model that knows labels by their names or documents, or from any ensemble
+#[derive(Debug, Args)]
+struct RemoveArgs {
+    /// Model folder
+    model: PathBuf,
+
+    /// Labels to remove: a file with a key per line; what follows behind a tab is not read
     labels: PathBuf,
 
     /// Folder for the new model
@@ -93,6 +132,7 @@ impl LabelsArgs {
     pub(crate) fn run(&self, session: &Session) -> anyhow::Result<()> {
         match (&self.action, &self.model) {
             (Some(Action::Add(args)), _) => args.run(session),
+            (Some(Action::Remove(args)), _) => args.run(session),
             (None, Some(model)) => self.list(model),
             (None, None) => unreachable!("clap asks for the model"),
         }
@@ -136,26 +176,55 @@ impl LabelsArgs {
 
 impl AddArgs {
     fn run(&self, session: &Session) -> anyhow::Result<()> {
-        interrupt::install();
-        let job = LabelAdditionJob {
+        let documents = self.documents.clone();
+        let job = LabelEditJob {
             registry: registry(),
             model: self.model.clone(),
-            labels: self.labels.clone(),
+            added: self.labels.clone(),
+            documents: documents.map(|path| Corpus::of_file(path, self.input.to_options())),
+            retired: None,
             output: self.output.clone(),
             replaces: self.force,
         };
-        let widened = job.run(session)?;
-        if self.json {
-            results::print_json(&widened)?;
-        } else {
-            results::print(&format!(
-                "model       {}\nlabels      {}: {} new, {} of the others may have new names\n",
-                widened.model.display(),
-                grouped(widened.num_labels as u64),
-                grouped(widened.num_new as u64),
-                grouped(widened.num_known as u64),
-            ))?;
-        }
-        Ok(())
+        edit(&job, self.json, session)
     }
+}
+
+impl RemoveArgs {
+    fn run(&self, session: &Session) -> anyhow::Result<()> {
+        let job = LabelEditJob {
+            registry: registry(),
+            model: self.model.clone(),
+            added: None,
+            documents: None,
+            retired: Some(self.labels.clone()),
+            output: self.output.clone(),
+            replaces: self.force,
+        };
+        edit(&job, self.json, session)
+    }
+}
+
+fn edit(job: &LabelEditJob, json: bool, session: &Session) -> anyhow::Result<()> {
+    interrupt::install();
+    let edited = job.run(session)?;
+    if json {
+        results::print_json(&edited)?;
+        return Ok(());
+    }
+    let changes = if job.retired.is_some() {
+        format!("{} removed", grouped(edited.num_retired as u64))
+    } else {
+        format!(
+            "{} new, {} of the others may have new names",
+            grouped(edited.num_new as u64),
+            grouped(edited.num_known as u64)
+        )
+    };
+    results::print(&format!(
+        "model       {}\nlabels      {}: {changes}\n",
+        edited.model.display(),
+        grouped(edited.num_labels as u64),
+    ))?;
+    Ok(())
 }

@@ -25,6 +25,11 @@ use crate::session;
 /// Does what the command line says.
 pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
     let is_server = matches!(cli.verb, Verb::Serve(_));
+    // Training opens what it has written itself, which may be larger than the memory that is left beside the documents.
+    let is_training = matches!(cli.verb, Verb::Train(_) | Verb::Search(_));
+    if cli.global.map_files || is_training {
+        plethora_core::artifact::map_large_files();
+    }
     let session = session::start(&cli.global, is_server)?;
     match cli.verb {
         Verb::Demo(args) => args.run(&session),

@@ -1,14 +1,14 @@
 //! `predict`: the best labels of each document.
 
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use plethora_core::ScoredLabel;
 use plethora_core::corpus::{CorpusReader, Output, ReadOptions};
-use plethora_system::RankOptions;
+use plethora_system::Selection;
 
 use crate::bounds;
-use crate::data_args::{DataArgs, in_file, tell_warnings};
+use crate::data_args::{AndMore as _, DataArgs, first_of, in_file, tell_warnings};
 use crate::device_args::DeviceArgs;
 use crate::evaluation::for_each_batch;
 use crate::interrupt;
@@ -22,7 +22,9 @@ Examples:
   plethora predict model books.jsonl --where split=test --text-field title,text -o out.jsonl
   echo 'A history of harbours' | plethora predict model - -k 3 --out-format annif
   plethora predict model new.csv --threshold 0.3 --out-format csv > labels.csv
-  plethora predict calibrated new.jsonl -k 100 --tuned";
+  plethora predict model report.txt          a text of several lines is one document
+  plethora predict model texts/              so is each .txt file of a folder
+  plethora predict calibrated new.jsonl --tuned";
 
 /// Standard output.
 const STDOUT: &str = "-";
@@ -34,16 +36,19 @@ pub(crate) struct PredictArgs {
     /// Model folder
     model: PathBuf,
 
-    /// Documents, of any format or one text per line; - is standard input. A table of one column,
-    /// or with blanks in its header, needs --format or --text-field to be told from texts
-    data: PathBuf,
+    /// Documents: files of any format or with one text per line, a file that is one text, patterns
+    /// such as 'part-*.jsonl', folders; - is standard input. A table of one column, or with blanks in
+    /// its header, needs --format or --text-field to be told from texts
+    #[arg(required = true, value_name = "DATA")]
+    data: Vec<PathBuf>,
 
-    /// Labels per document
+    /// Labels per document at most. If not given: 10, and with --threshold or --tuned as many as
+    /// reach it
     #[arg(short = 'k', long = "top-k", visible_alias = "limit", value_name = "K")]
-    #[arg(value_parser = bounds::at_least_one(), default_value_t = 10)]
-    top_k: usize,
+    #[arg(value_parser = bounds::at_least_one())]
+    top_k: Option<usize>,
 
-    /// Leave out labels with a lower score
+    /// Give all labels with this score or a higher one
     #[arg(short, long, value_name = "SCORE", value_parser = bounds::score)]
     threshold: Option<f32>,
 
@@ -58,9 +63,9 @@ pub(crate) struct PredictArgs {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Form of the predictions
-    #[arg(long, value_name = "FORMAT", default_value = "jsonl")]
-    out_format: PredictionFormat,
+    /// Form of the predictions. If not given: table on a terminal, jsonl in files and pipes
+    #[arg(long, value_name = "FORMAT")]
+    out_format: Option<PredictionFormat>,
 
     /// Replace the output file if it exists
     #[arg(long)]
@@ -80,34 +85,34 @@ impl PredictArgs {
         self.input.check_output(&self.data, target)?;
         self.scores.check()?;
         let predictor = self.scores.open(&self.model, self.device)?;
-        let tuned = self.scores.thresholds(&predictor);
+        let selection = Selection {
+            top_k: self.top_k,
+            cutoff: self.scores.cutoff(&predictor, self.threshold),
+        };
         let options = ReadOptions {
             texts_only: true,
             ..self.input.to_options_for(predictor.details())
-        };
-        let mut reader = CorpusReader::open(&self.data, &options)?;
+        }
+        .and_more(&self.data);
+        let mut reader = CorpusReader::open(first_of(&self.data), &options)?;
         let output = Output::create(target, self.force)?;
         if self.output.is_some() {
             interrupt::install();
         }
-        let mut writer = PredictionWriter::new(self.out_format, output, predictor.labels());
-        let rank = RankOptions {
-            top_k: self.top_k,
-            beam: self.beam,
-        };
+        let mut writer = PredictionWriter::new(self.format(), output, predictor.labels());
         let mut num_documents = 0;
         session.progress().start("predicting", None);
         let batch_size = predictor.documents_per_batch();
         for_each_batch(&mut reader, batch_size, session, |documents| {
-            for (document, mut ranking) in documents.iter().zip(predictor.rank(documents, rank)?) {
-                self.cut(&mut ranking, tuned.as_deref());
-                writer.write(&document.id, &ranking)?;
+            let rankings = predictor.select(documents, &selection, self.beam)?;
+            for (document, ranking) in documents.iter().zip(rankings) {
+                writer.write(document, &ranking)?;
             }
             num_documents += documents.len();
             session.progress().advance(documents.len() as u64);
             Ok(())
         })
-        .map_err(|error| in_file(error, &self.data))?;
+        .map_err(|error| in_file(error, first_of(&self.data)))?;
         tell_warnings(&reader, session.progress());
         writer.finish()?;
         session
@@ -116,12 +121,18 @@ impl PredictArgs {
         Ok(())
     }
 
-    fn cut(&self, ranking: &mut Vec<ScoredLabel>, tuned: Option<&[f32]>) {
-        if let Some(thresholds) = tuned {
-            ranking.retain(|scored| scored.score >= thresholds[scored.label.index()]);
-        }
-        if let Some(threshold) = self.threshold {
-            ranking.retain(|scored| scored.score >= threshold);
-        }
+    /// As asked for, else what the reader of the output can use.
+    fn format(&self) -> PredictionFormat {
+        self.out_format.unwrap_or_else(|| {
+            let is_stdout = self
+                .output
+                .as_deref()
+                .is_none_or(|path| path == Path::new(STDOUT));
+            if is_stdout && io::stdout().is_terminal() {
+                PredictionFormat::Table
+            } else {
+                PredictionFormat::Jsonl
+            }
+        })
     }
 }

@@ -15,13 +15,13 @@ use serde_json::{Value, json};
 
 use crate::bounds;
 use crate::choice::{Choice, one_of};
-use crate::data_args::DataArgs;
+use crate::data_args::{DataArgs, first_of};
 use crate::device_args::DeviceArgs;
 use crate::piece_cache_args::PieceCacheArgs;
 use crate::session::Session;
 use crate::settings::SettingsArgs;
 use crate::train_command::TrainCommand;
-use crate::training::{Corpus, TrainingJob};
+use crate::training::TrainingJob;
 use crate::validation_args::ValidationArgs;
 use crate::{interrupt, results, shell};
 
@@ -58,8 +58,9 @@ const DEFAULT_VALID_SHARE: f64 = 0.1;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct SearchArgs {
-    /// Corpus to learn from
-    data: PathBuf,
+    /// Corpus to learn from: files, patterns and folders, together
+    #[arg(required = true, value_name = "DATA")]
+    data: Vec<PathBuf>,
 
     /// Folder for the search: trials.jsonl, best.toml
     #[arg(short, long, value_name = "FOLDER")]
@@ -164,13 +165,13 @@ impl SearchArgs {
     }
 
     fn job(&self) -> anyhow::Result<SearchJob> {
-        if self.data.as_os_str() == "-" {
+        if first_of(&self.data).as_os_str() == "-" {
             let message = "DATA: a search reads the documents many times; name a file instead of -";
             return Err(Error::usage(message).into());
         }
         let settings = self.settings.resolve(self.device.dtype)?;
         let space = SearchSpace::new(settings.clone(), self.asked_ranges()?)?;
-        let data = Corpus::of_file(self.data.clone(), self.input.to_options());
+        let data = self.input.corpus(&self.data);
         let valid = self.validation.corpus(&data, &self.input)?;
         if valid
             .as_ref()

@@ -8,7 +8,7 @@ use plethora_core::corpus::{
 };
 use plethora_core::{Error, Result, grouped};
 
-use crate::data_args::{DataArgs, tell_warnings, warn_of_lost_fields};
+use crate::data_args::{DataArgs, first_of, tell_warnings, warn_of_lost_fields};
 use crate::output_args::{OutputArgs, Target, about_output, suffix_of_format};
 use crate::session::Session;
 use crate::{interrupt, results};
@@ -25,8 +25,9 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct SplitArgs {
-    /// Corpus to split; - is standard input
-    data: PathBuf,
+    /// Corpus to split: files, patterns and folders, together; - is standard input
+    #[arg(required = true, value_name = "DATA")]
+    data: Vec<PathBuf>,
 
     /// Folder for the parts: train and test, or train, dev and test, or part-1, part-2, ...
     #[arg(short, long, value_name = "FOLDER")]
@@ -56,7 +57,11 @@ impl SplitArgs {
     pub(crate) fn run(&self, session: &Session) -> anyhow::Result<()> {
         let parts = self.parts(session)?;
         let mut reader = self.input.open(&self.data)?;
-        let format = self.writing.out_format.unwrap_or_else(|| reader.format());
+        let format = match (self.writing.out_format, reader.format()) {
+            (Some(format), _) => format,
+            (None, format) if format.is_written() => format,
+            (None, _) => Format::Jsonl,
+        };
         check_label_list(format, &reader)?;
         fs_err::create_dir_all(&self.output).map_err(Error::write(&self.output))?;
         interrupt::install();
@@ -102,7 +107,7 @@ impl SplitArgs {
         if self.method == SplitMethod::Random {
             return Ok(Parts::Drawn(RandomSplit::new(&self.fractions, self.seed)));
         }
-        if self.data.as_os_str() == "-" {
+        if first_of(&self.data).as_os_str() == "-" {
             return Err(Error::usage(
                 "--method: stratified reads the data twice; name a file instead of -",
             )

@@ -2,12 +2,14 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use plethora_core::artifact::WorkFolder;
-use plethora_core::corpus::LabelSpaceBuilder;
+use plethora_core::corpus::{Feedback, LabelSpaceBuilder, read_vocabulary};
 use plethora_core::{Error, grouped};
 use plethora_jobs::auto::{AutoJob, Plan};
+use plethora_jobs::tell_feedback;
 use plethora_system::settings::Settings;
 use serde_json::json;
 
@@ -16,6 +18,7 @@ use crate::data_args::{DataArgs, tell_warnings};
 use crate::device_args::DeviceArgs;
 use crate::figures::{bytes, duration};
 use crate::piece_cache_args::PieceCacheArgs;
+use crate::preview::Preview;
 use crate::session::Session;
 use crate::settings::{AutoChoice, SettingsArgs, default_settings};
 use crate::training::{Corpus, TrainingJob, TrainingReport};
@@ -42,6 +45,7 @@ Examples:
       --valid books.jsonl --valid-where split=dev
   plethora train texts.txt --labels-file labels.txt -o model --seed 7
   plethora train books.csv -o model --config my.toml --set tree.max_leaf=50 --force
+  plethora train books.jsonl -o model --force --feedback feedback.jsonl
 {of_systems}  plethora train books.jsonl -o model --resume     after Ctrl-C or a crash"
     )
 }
@@ -51,8 +55,10 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = examples())]
 pub(crate) struct TrainArgs {
-    /// Corpus to learn from; - is standard input
-    data: PathBuf,
+    /// Corpus to learn from: files, patterns such as 'part-*.jsonl' and folders, together; - is
+    /// standard input
+    #[arg(required = true, value_name = "DATA")]
+    data: Vec<PathBuf>,
 
     /// Folder for the model
     #[arg(short, long, value_name = "FOLDER")]
@@ -65,11 +71,17 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "FILE")]
     vocabulary: Option<PathBuf>,
 
+    /// Judgements that `serve --feedback` has collected: right and missing labels are added to those
+    /// of DATA, wrong ones are taken out, and documents that DATA lacks are added. --where is not
+    /// asked of them
+    #[arg(long, value_name = "FILE")]
+    feedback: Option<PathBuf>,
+
     /// Learn from names of labels, too: each is read as a short document with that label
     #[arg(long)]
     learn_names: bool,
 
-    /// Replace the model if there is one
+    /// Replace the model if there is one, or throw away what an interrupted run has finished
     #[arg(long)]
     force: bool,
 
@@ -77,7 +89,7 @@ pub(crate) struct TrainArgs {
     #[arg(long)]
     resume: bool,
 
-    /// Show the settings and what is in the data, and train nothing
+    /// Show the settings, what is in the data and its first documents as read, and train nothing
     #[arg(long)]
     dry_run: bool,
 
@@ -141,8 +153,9 @@ impl TrainArgs {
         };
         interrupt::install();
         if self.dry_run {
+            let preview = Preview::read(&job.training.data)?;
             let plan = job.plan(session)?;
-            return results::show(self.json, &plan, auto_table::plan);
+            return preview.show_above(self.json, &plan, auto_table::plan);
         }
         let tell = |plan: &Plan| {
             // In JSON it is a part of the summary.
@@ -162,7 +175,8 @@ impl TrainArgs {
     }
 
     fn job_with(&self, settings: Settings) -> anyhow::Result<TrainingJob> {
-        let data = Corpus::of_file(self.data.clone(), self.input.to_options());
+        let mut data = self.input.corpus(&self.data);
+        data.options.feedback = self.read_feedback()?;
         Ok(TrainingJob {
             valid: self.validation.corpus(&data, &self.input)?,
             data,
@@ -176,6 +190,17 @@ impl TrainArgs {
             replaces: self.force,
             resumes: self.resume,
         })
+    }
+
+    fn read_feedback(&self) -> anyhow::Result<Option<Arc<Feedback>>> {
+        let Some(path) = &self.feedback else {
+            return Ok(None);
+        };
+        let named = match &self.vocabulary {
+            Some(vocabulary) => read_vocabulary(vocabulary)?,
+            None => Vec::new(),
+        };
+        Ok(Some(Arc::new(Feedback::read(path)?.with_named(&named))))
     }
 
     /// Says how to resume, where there is something to resume and nothing is wrong with the
@@ -202,7 +227,7 @@ impl TrainArgs {
     }
 
     fn show(&self, job: &TrainingJob, session: &Session) -> anyhow::Result<()> {
-        let facts = DataFacts::read(&job.data, session)?;
+        let facts = DataFacts::read(job.data.kept()?, session)?;
         if self.json {
             results::print_json(&json!({
                 "config": job.settings,
@@ -211,6 +236,8 @@ impl TrainArgs {
                 "n_documents_without_labels": facts.num_without_labels,
                 "n_labels": facts.num_labels,
                 "n_assignments": facts.num_assignments,
+                "reading": facts.preview.reading(),
+                "documents": facts.preview.documents(),
             }))?;
         } else {
             results::print(&facts.render(&job.data.path, &job.settings))?;
@@ -226,10 +253,13 @@ struct DataFacts {
     num_without_labels: u64,
     num_labels: usize,
     num_assignments: usize,
+    preview: Preview,
 }
 
 impl DataFacts {
-    fn read(corpus: &Corpus, session: &Session) -> anyhow::Result<Self> {
+    #[expect(clippy::needless_pass_by_value, reason = "the value of an argument")]
+    fn read(corpus: Corpus, session: &Session) -> anyhow::Result<Self> {
+        let preview = Preview::read(&corpus)?;
         let mut reader = corpus.open()?;
         let mut space = LabelSpaceBuilder::default();
         let (mut num_documents, mut num_without_labels, mut num_assignments) = (0, 0, 0);
@@ -244,12 +274,14 @@ impl DataFacts {
             .progress()
             .finish(&format!("{num_documents} documents"));
         tell_warnings(&reader, session.progress());
+        tell_feedback(&reader, session.progress());
         Ok(Self {
             format: reader.format().to_string(),
             num_documents,
             num_without_labels,
             num_labels: space.finish(&[]).0.len(),
             num_assignments,
+            preview,
         })
     }
 
@@ -257,13 +289,14 @@ impl DataFacts {
         let with_labels = (self.num_documents - self.num_without_labels).max(1);
         format!(
             "# {}: {} documents ({}), {} without labels, {} labels, {:.2} labels per document\n\
-             # Nothing was trained; these are the settings a run would have.\n\n{}",
+             {}# Nothing was trained; these are the settings a run would have.\n\n{}",
             path.display(),
             grouped(self.num_documents),
             self.format,
             grouped(self.num_without_labels),
             grouped(self.num_labels as u64),
             self.num_assignments as f64 / with_labels as f64,
+            self.preview.render("# "),
             settings.to_toml(),
         )
     }

@@ -166,11 +166,11 @@ fn numbers_out_of_range_are_refused() {
     for (line, message) in [
         (
             "predict model books.jsonl -k 0",
-            "invalid value '0' for '--top-k <K>': 0 is not in 1..18446744073709551615",
+            "invalid value '0' for '--top-k <K>': expected a whole number from 1 on",
         ),
         (
             "eval model books.jsonl -k 1,0",
-            "invalid value '0' for '--top-k <K,...>': 0 is not in 1..18446744073709551615",
+            "invalid value '0' for '--top-k <K,...>': expected a whole number from 1 on",
         ),
         (
             "eval model books.jsonl -k 3,3",
@@ -318,4 +318,20 @@ fn arguments_that_contradict_each_other_are_refused() {
     ] {
         refuse(&desk, line, USAGE, message);
     }
+}
+
+#[test]
+fn an_option_that_is_a_setting_is_told_as_one() {
+    let desk = desk_with_model();
+    let output = desk.run(&["train", "books.jsonl", "-o", "new", "--max-leaf", "5"]);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(message.contains("--set tree.max_leaf=VALUE"), "{message}");
+    let output = desk.run(&["train", "books.jsonl", "-o", "new", "--nonsense", "5"]);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        message.contains("unexpected argument '--nonsense'"),
+        "{message}"
+    );
+    assert!(!message.contains("-- --nonsense"), "{message}");
 }

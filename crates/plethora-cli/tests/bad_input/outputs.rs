@@ -157,6 +157,8 @@ fn a_model_that_cannot_be_measured_is_not_written_but_its_trees_are_kept() {
         ),
     ] {
         desk.write("other", content);
+        // What the run before has left would have to be resumed or thrown away.
+        let _ = std::fs::remove_dir_all(desk.file("model.training"));
         let output = desk.run(&args);
         check_refusal(&output, BAD_DATA, message, content);
         let told = String::from_utf8(output.stderr).unwrap();

@@ -67,13 +67,18 @@ pub(crate) fn check_refusal(output: &Output, status: i32, message: &str, line: &
     for sign_of_panic in ["panicked", "RUST_BACKTRACE", "this is a bug"] {
         assert!(!told.contains(sign_of_panic), "{line}\n{told}");
     }
-    let warnings = told.lines().filter(|line| line.contains("\"WARN\""));
-    let is_repeated = |line: &str| !line.contains("starting anew");
+    let is_warning = |line: &&str| line.trim_start().starts_with("WARN");
+    let warnings = told.lines().filter(is_warning);
+    let is_repeated = |line: &str| {
+        !line.contains("starting anew") && !line.contains("that the model was trained on")
+    };
     assert!(
         !warnings.clone().any(is_repeated),
         "{line}: told twice\n{told}"
     );
-    let mut messages = told.lines().filter(|line| !line.starts_with('{'));
+    // What was done before is told in lines of its own.
+    let is_error = |line: &str| line.starts_with("error: ");
+    let mut messages = told.lines().skip_while(|line| !is_error(line));
     let first = messages.next().unwrap_or_default();
     let error = first.strip_prefix("error: ");
     match message.strip_suffix("...") {
