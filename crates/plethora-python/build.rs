@@ -7,6 +7,12 @@ fn main() {
         return;
     };
     if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux") {
-        println!("cargo::rustc-link-arg=-Wl,--enable-new-dtags,-rpath,$ORIGIN/lib,-rpath,{folder}");
+        // What is given to others looks beside itself alone.
+        println!("cargo::rerun-if-env-changed=PLETHORA_RELOCATABLE");
+        let own = match std::env::var_os("PLETHORA_RELOCATABLE") {
+            Some(_) => String::new(),
+            None => format!(",-rpath,{folder}"),
+        };
+        println!("cargo::rustc-link-arg=-Wl,--enable-new-dtags,-rpath,$ORIGIN/lib{own}");
     }
 }

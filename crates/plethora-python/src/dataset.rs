@@ -20,6 +20,16 @@ const DOCUMENTS_PER_STEP: u64 = 256;
 #[derive(Debug, Deserialize)]
 pub(crate) struct DataRequest {
     path: PathBuf,
+    #[serde(default)]
+    more_paths: Vec<PathBuf>,
+    #[serde(default)]
+    delimiter: Option<String>,
+    #[serde(default)]
+    encoding: Option<String>,
+    #[serde(default)]
+    label_columns: Vec<String>,
+    #[serde(default)]
+    group_rows: bool,
     format: Option<String>,
     text_fields: Vec<String>,
     label_field: Option<String>,
@@ -93,7 +103,14 @@ impl DataRequest {
     /// The corpus.
     pub(crate) fn corpus(self) -> PyResult<Corpus> {
         let format = self.format.as_deref().map(str::parse).transpose();
+        let delimiter = self.delimiter.as_deref().map(str::parse).transpose();
+        let encoding = self.encoding.as_deref().map(str::parse).transpose();
         let options = ReadOptions {
+            more_paths: self.more_paths,
+            delimiter: delimiter.map_err(|error: Error| exception(&error))?,
+            encoding: encoding.map_err(|error: Error| exception(&error))?,
+            label_columns: self.label_columns,
+            group_rows: self.group_rows,
             format: format.map_err(|error: Error| exception(&error))?,
             text_fields: self.text_fields,
             label_field: self.label_field,

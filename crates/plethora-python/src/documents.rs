@@ -4,7 +4,7 @@ use numpy::PyReadonlyArray1;
 use plethora_core::SparseVector;
 use plethora_core::corpus::{Content, Document, DocumentList};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString};
+use pyo3::types::{PyBool, PyList, PyString};
 
 use crate::errors::data_error;
 
@@ -123,20 +123,35 @@ fn keys(labels: &Bound<'_, PyAny>, index: usize) -> PyResult<Vec<String>> {
         ))
     };
     if labels.is_instance_of::<PyString>() {
-        return Err(refuse("a single str".into()));
+        return Err(refuse(
+            "a single str; name what separates labels with label_separator=".into(),
+        ));
     }
     let Ok(labels) = labels.try_iter() else {
         return Err(refuse(type_of(labels)));
     };
     let mut keys = Vec::new();
     for label in labels {
-        let key = string(&label?).map_err(|found| refuse(format!("{found} in it")))?;
+        let key = key(&label?).map_err(|found| refuse(format!("{found} in it")))?;
         if key.is_empty() {
             return Err(refuse("an empty label".into()));
         }
         keys.push(key);
     }
     Ok(keys)
+}
+
+/// A label, or what was found in its place. Whole numbers are taken by their digits.
+fn key(label: &Bound<'_, PyAny>) -> Result<String, String> {
+    match string(label) {
+        Err(found) if !label.is_instance_of::<PyBool>() => {
+            let number = label.call_method0("__index__");
+            number
+                .and_then(|number| Ok(number.str()?.to_string()))
+                .map_err(|_| found)
+        }
+        key => key,
+    }
 }
 
 /// A text, or what was found in its place.

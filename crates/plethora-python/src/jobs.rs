@@ -16,13 +16,14 @@ use plethora_jobs::report::ReportRun;
 use plethora_jobs::search::{
     Documents, Existing, Method as SearchMethod, SearchJob, SearchSpace, parse_budget, parse_range,
 };
-use plethora_jobs::training::TrainingJob;
+use plethora_jobs::training::{Corpus, TrainingJob};
 use plethora_system::{Combination, Compute, ScoreKind};
 use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::dataset::DataRequest;
+use crate::documents::{NAME, PyDocuments};
 use crate::errors::{config_error, exception};
 use crate::settings::{Request, compute};
 use crate::watch::{parse, watch_json};
@@ -41,9 +42,22 @@ impl Machine {
     }
 }
 
+/// The corpus of documents in memory, or of a file.
+fn corpus(file: Option<DataRequest>, documents: Option<&PyDocuments>) -> PyResult<Option<Corpus>> {
+    match documents {
+        Some(documents) => Ok(Some(Corpus::of_documents(NAME, documents.list()))),
+        None => file.map(DataRequest::corpus).transpose(),
+    }
+}
+
+/// As [`corpus`], where there must be one.
+fn needed(file: Option<DataRequest>, documents: Option<&PyDocuments>) -> PyResult<Corpus> {
+    corpus(file, documents)?.ok_or_else(|| config_error("data: there is none"))
+}
+
 #[derive(Debug, Deserialize)]
 struct CheckRequest {
-    data: DataRequest,
+    data: Option<DataRequest>,
     against: Option<DataRequest>,
     vocabulary: Option<PathBuf>,
     num_threads: usize,
@@ -51,17 +65,19 @@ struct CheckRequest {
 
 /// What is in a corpus, what looks wrong, and what training will cost, as JSON.
 #[pyfunction]
-#[pyo3(signature = (request, listener=None))]
+#[pyo3(signature = (request, listener=None, data=None, against=None))]
 pub(crate) fn check(
     py: Python<'_>,
     request: &str,
     listener: Option<Py<PyAny>>,
+    data: Option<&PyDocuments>,
+    against: Option<&PyDocuments>,
 ) -> PyResult<String> {
     let request: CheckRequest = parse(request)?;
     let job = CheckJob {
         registry: registry(),
-        data: request.data.corpus()?,
-        against: request.against.map(DataRequest::corpus).transpose()?,
+        data: needed(request.data, data)?,
+        against: corpus(request.against, against)?,
         vocabulary: request.vocabulary,
     };
     watch_json(py, request.num_threads, listener, |session| {
@@ -72,7 +88,7 @@ pub(crate) fn check(
 #[derive(Debug, Deserialize)]
 struct ReportRequest {
     models: Vec<PathBuf>,
-    data: DataRequest,
+    data: Option<DataRequest>,
     output: PathBuf,
     overwrite: bool,
     config: EvaluationConfig,
@@ -86,11 +102,12 @@ struct ReportRequest {
 
 /// Measures models on the same documents, writes a report, and returns it as JSON.
 #[pyfunction]
-#[pyo3(signature = (request, listener=None))]
+#[pyo3(signature = (request, listener=None, data=None))]
 pub(crate) fn report(
     py: Python<'_>,
     request: &str,
     listener: Option<Py<PyAny>>,
+    data: Option<&PyDocuments>,
 ) -> PyResult<String> {
     let request: ReportRequest = parse(request)?;
     let run = ReportRun {
@@ -100,7 +117,7 @@ pub(crate) fn report(
             compute: request.machine.compute()?,
             scores: request.scores,
         },
-        data: request.data.corpus()?,
+        data: needed(request.data, data)?,
         evaluation: EvaluationRun {
             config: request.config,
             beam: request.beam,
@@ -119,7 +136,7 @@ pub(crate) fn report(
 #[derive(Debug, Deserialize)]
 struct CalibrationRequest {
     model: PathBuf,
-    data: DataRequest,
+    data: Option<DataRequest>,
     method: Method,
     by_frequency: bool,
     thresholds: Option<ThresholdScope>,
@@ -131,17 +148,18 @@ struct CalibrationRequest {
 
 /// Turns the scores of a model into probabilities, and returns what that has brought as JSON.
 #[pyfunction]
-#[pyo3(signature = (request, listener=None))]
+#[pyo3(signature = (request, listener=None, data=None))]
 pub(crate) fn calibrate(
     py: Python<'_>,
     request: &str,
     listener: Option<Py<PyAny>>,
+    data: Option<&PyDocuments>,
 ) -> PyResult<String> {
     let request: CalibrationRequest = parse(request)?;
     let job = CalibrationJob {
         registry: registry(),
         model: request.model,
-        data: request.data.corpus()?,
+        data: needed(request.data, data)?,
         config: CalibrationConfig {
             method: request.method,
             by_frequency: request.by_frequency,
@@ -160,7 +178,7 @@ pub(crate) fn calibrate(
 
 #[derive(Debug, Deserialize)]
 struct SearchRequest {
-    data: DataRequest,
+    data: Option<DataRequest>,
     valid: Option<DataRequest>,
     valid_share: f64,
     vocabulary: Option<PathBuf>,
@@ -179,13 +197,13 @@ struct SearchRequest {
 }
 
 impl SearchRequest {
-    fn job(self) -> PyResult<SearchJob> {
+    fn job(self, data: Option<&PyDocuments>, valid: Option<&PyDocuments>) -> PyResult<SearchJob> {
         let settings = self.settings.resolve()?;
         let told = |error: Error| exception(&error);
         let ranges = self.ranges.iter().map(|text| parse_range(text, "ranges"));
         let ranges = ranges.collect::<Result<_, _>>().map_err(told)?;
-        let data = self.data.corpus()?;
-        let valid = self.valid.map(DataRequest::corpus).transpose()?;
+        let data = needed(self.data, data)?;
+        let valid = corpus(self.valid, valid)?;
         let share = self.valid_share;
         Ok(SearchJob {
             documents: Documents::new(data.clone(), valid.clone(), settings.seed(), share),
@@ -219,15 +237,17 @@ impl SearchRequest {
 
 /// Searches settings that rank validation documents best, and returns what came out as JSON.
 #[pyfunction]
-#[pyo3(signature = (request, listener=None))]
+#[pyo3(signature = (request, listener=None, data=None, valid=None))]
 pub(crate) fn search(
     py: Python<'_>,
     request: &str,
     listener: Option<Py<PyAny>>,
+    data: Option<&PyDocuments>,
+    valid: Option<&PyDocuments>,
 ) -> PyResult<String> {
     let request: SearchRequest = parse(request)?;
     let num_threads = request.machine.num_threads;
-    let job = request.job()?;
+    let job = request.job(data, valid)?;
     watch_json(py, num_threads, listener, |session| {
         let report = job.run(session)?;
         Ok(json!(report.to_json(None)))
@@ -249,11 +269,12 @@ struct EnsembleRequest {
 
 /// Combines trained models into one, and returns what came out as JSON.
 #[pyfunction]
-#[pyo3(signature = (request, listener=None))]
+#[pyo3(signature = (request, listener=None, data=None))]
 pub(crate) fn ensemble(
     py: Python<'_>,
     request: &str,
     listener: Option<Py<PyAny>>,
+    data: Option<&PyDocuments>,
 ) -> PyResult<String> {
     let request: EnsembleRequest = parse(request)?;
     let job = EnsembleJob {
@@ -263,7 +284,7 @@ pub(crate) fn ensemble(
         combination: request.combination,
         weights: request.weights,
         depth: request.depth,
-        fit: request.fit.map(DataRequest::corpus).transpose()?,
+        fit: corpus(request.fit, data)?,
         links: request.link,
         compute: request.machine.compute()?,
         replaces: request.overwrite,

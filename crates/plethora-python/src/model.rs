@@ -7,10 +7,10 @@ use numpy::{PyArray1, ToPyArray};
 use plethora_core::artifact::{ModelCopy, ModelReader, ModelWriter};
 use plethora_core::corpus::{CorpusReader, Document, Label};
 use plethora_core::metrics::EvaluationConfig;
-use plethora_core::{NoProgress, Result, ScoredLabel};
+use plethora_core::{Error, NoProgress, Result, ScoredLabel};
 use plethora_jobs::Session;
 use plethora_jobs::evaluation::EvaluationRun;
-use plethora_system::{Predictor, RankOptions, ShownExplanation};
+use plethora_system::{Cutoff, Predictor, Selection, ShownExplanation};
 use pyo3::prelude::*;
 use serde::Deserialize;
 
@@ -26,12 +26,17 @@ type Rankings<'py> = (
     Bound<'py, PyArray1<f32>>,
 );
 
+/// What is said where tuned thresholds are asked for and there are none.
+const NOT_TUNED: &str = "the model has no tuned thresholds; calibrate it with thresholds=";
+
 /// How to rank, as Python writes it.
 #[derive(Debug, Deserialize)]
 struct RankRequest {
-    top_k: usize,
+    top_k: Option<usize>,
     beam: Option<usize>,
     threshold: Option<f32>,
+    /// Leave out labels below the model's tuned thresholds.
+    tuned: bool,
     num_threads: usize,
 }
 
@@ -69,6 +74,11 @@ impl PyModel {
     #[getter]
     fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// True if scores were made probabilities.
+    fn is_calibrated(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(lock(py, &self.predictor)?.calibration().is_some())
     }
 
     /// Keys, names and numbers of training documents of the labels, in the order of their ids.
@@ -165,24 +175,36 @@ impl PyModel {
 }
 
 /// Ranks batch by batch, so that Ctrl-C need not wait for all of them.
+#[expect(clippy::needless_for_each, reason = "one line")]
 fn rank(
     predictor: &Predictor,
     documents: &[Document],
     request: &RankRequest,
     session: &Session,
 ) -> Result<(Vec<i64>, Vec<ScoredLabel>)> {
-    let options = RankOptions {
+    let tuned = match (request.tuned, predictor.label_thresholds()) {
+        (true, None) => return Err(Error::data(NOT_TUNED)),
+        (is_tuned, thresholds) => thresholds.filter(|_| is_tuned),
+    };
+    let tuned = tuned.map(|mut least| {
+        // Where both are asked for, a label has to reach both.
+        if let Some(threshold) = request.threshold {
+            least
+                .iter_mut()
+                .for_each(|least| *least = least.max(threshold));
+        }
+        Cutoff::PerLabel(least.into())
+    });
+    let selection = Selection {
         top_k: request.top_k,
-        beam: request.beam,
+        cutoff: tuned.or_else(|| request.threshold.map(Cutoff::Score)),
     };
     let mut ends = vec![0];
     let mut ranked = Vec::new();
     for batch in documents.chunks(predictor.documents_per_batch()) {
         session.check_interrupt()?;
-        for ranking in predictor.rank(batch, options)? {
-            let is_kept =
-                |scored: &ScoredLabel| request.threshold.is_none_or(|least| scored.score >= least);
-            ranked.extend(ranking.into_iter().filter(is_kept));
+        for ranking in predictor.select(batch, &selection, request.beam)? {
+            ranked.extend(ranking);
             ends.push(ranked.len() as i64);
         }
     }

@@ -27,6 +27,8 @@ struct Run {
     device: String,
     num_threads: usize,
     learn_names: bool,
+    /// Columns of a table that texts come from; the model remembers them.
+    text_fields: Vec<String>,
     overwrite: bool,
     resume: bool,
 }
@@ -47,8 +49,10 @@ impl Run {
         documents: &PyDocuments,
         valid: Option<&PyDocuments>,
     ) -> PyResult<TrainingJob> {
+        let mut data = Corpus::of_documents(NAME, documents.list());
+        data.options.text_fields = self.text_fields;
         Ok(TrainingJob {
-            data: Corpus::of_documents(NAME, documents.list()),
+            data,
             valid: valid.map(|valid| Corpus::of_documents(VALIDATION_NAME, valid.list())),
             vocabulary: self.vocabulary,
             output: self.output,

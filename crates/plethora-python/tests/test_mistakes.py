@@ -19,7 +19,7 @@ LABELS = [["sea"], ["air"]] * 3
         ([*TEXTS[:5], 5], LABELS, r"texts\[5\]: expected a str, found int"),
         ("Tides", LABELS, "found a single str"),
         (TEXTS, ["sea"] * 6, r"labels\[0\]: expected a list of str, found a single str"),
-        (TEXTS, [["sea"], [3]] * 3, r"labels\[1\]: expected a list of str, found int in it"),
+        (TEXTS, [["sea"], [3.5]] * 3, r"labels\[1\]: expected a list of str, found float in it"),
         (TEXTS, [["sea"], None] * 3, r"labels\[1\]: expected a list of str, found NoneType"),
         (TEXTS, [[""], ["sea"]] * 3, "an empty label"),
         (["\ud800", *TEXTS[:5]], LABELS, "not valid Unicode"),
@@ -99,7 +99,7 @@ def test_hints_are_arguments_and_paths_stay_as_they_are(tmp_path):
     folder.mkdir()
     corpus = folder / "corpus.csv"
     corpus.write_text("id,body\n1,Tides\n")
-    with pytest.raises(plethora.DataError, match="models--ada--engine.*with text_field=$"):
+    with pytest.raises(plethora.DataError, match='models--ada--engine.*with text_field="body"$'):
         plethora.load_dataset(corpus, format="csv")
     with pytest.raises(plethora.ConfigError, match=r"^label_separator: .*; check format=$"):
         plethora.load_dataset(corpus, format="fasttext", label_separator="|")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from pathlib import Path
 
@@ -16,8 +17,10 @@ def test_examples_run(page, tmp_path, monkeypatch, catalogue):
     monkeypatch.chdir(tmp_path)
     lines = catalogue.read_text().splitlines(keepends=True)
     (tmp_path / "papers.jsonl").write_text("".join(lines))
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+    text = (ROOT / page).read_text()
+    blocks = re.findall(r"(?:<!-- needs (\w+) -->\n)?```python\n(.*?)```", text, re.DOTALL)
     assert blocks, "there is no example"
     names: dict[str, object] = {}
-    for block in blocks:
-        exec(compile(block, page, "exec"), names)
+    for library, block in blocks:
+        if not library or importlib.util.find_spec(library):
+            exec(compile(block, page, "exec"), names)

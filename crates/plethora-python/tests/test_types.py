@@ -17,7 +17,10 @@ from typing_extensions import assert_type
 model = plethora.Parabel(seed=7).fit(["Tides"], [["sea"]])
 assert_type(model, plethora.Parabel)
 assert_type(model.predict(["Tides"]), list[list[tuple[str, float]]])
+assert_type(model.predict("Tides"), list[tuple[str, float]])
 assert_type(model.score(["Tides"], [["sea"]]), float)
+assert_type(model.explain("Tides", "sea"), plethora.Explanation)
+assert_type(model.calibrate(["Tides"], [[3]]), plethora.Parabel)
 assert_type(plethora.load("model"), plethora.Classifier)
 plethora.check("papers.jsonl", text_field=["title", "text"], where={"split": "train"})
 """

@@ -25,6 +25,7 @@ from ._errors import (
 from ._jobs import calibrate, check, ensemble, report, search
 from ._plethora import VERSION as __version__
 from ._progress import Progress
+from ._shown import Check, Explanation, Metrics, Report, Search
 from ._systems import (
     APLCXLNet,
     AttentionXML,
@@ -37,6 +38,7 @@ from ._systems import (
     LightXML,
     OneVsAll,
     Parabel,
+    Siamese,
     TReaderXML,
     WideTree,
     XMLCNN,
@@ -51,6 +53,7 @@ __all__ = [
     "Auto",
     "AttentionXMLPLT",
     "Bonsai",
+    "Check",
     "Classifier",
     "ComputeError",
     "ConfigError",
@@ -58,16 +61,21 @@ __all__ = [
     "Dataset",
     "Dense",
     "Error",
+    "Explanation",
     "FileError",
     "KNN",
     "Lexical",
     "LightAttention",
     "LightXML",
+    "Metrics",
     "ModelError",
     "NotFittedError",
     "OneVsAll",
     "Parabel",
     "Progress",
+    "Report",
+    "Search",
+    "Siamese",
     "TReaderXML",
     "WideTree",
     "XMLCNN",

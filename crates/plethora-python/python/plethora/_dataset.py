@@ -26,13 +26,22 @@ class Dataset(NamedTuple):
     label_names: dict[str, str]
     """Names of labels, where the corpus brings a file of them."""
 
+    def __repr__(self) -> str:
+        labels = {label for row in self.labels for label in row}
+        kind = "features" if sp.issparse(self.texts) else "texts"
+        return f"<Dataset: {len(self.ids):,} documents ({kind}), {len(labels):,} labels>"
+
 
 def load_dataset(
-    path: PathLike,
+    path: PathLike | Sequence[PathLike],
     *,
     format: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
     text_field: str | Sequence[str] | None = None,
     label_field: str | None = None,
+    label_columns: str | Sequence[str] | None = None,
+    group_rows: bool = False,
     id_field: str | None = None,
     where: Mapping[str, str] | None = None,
     labels_file: PathLike | None = None,
@@ -40,16 +49,23 @@ def load_dataset(
     docs_limit: int | None = None,
     progress: ProgressOption = None,
 ) -> Dataset:
-    """Reads a corpus: JSONL, CSV, TSV, XMC, fastText, Annif and others, plain or compressed.
+    """Reads a corpus: JSONL, CSV, Parquet, Arrow, XMC, fastText, Annif and others, plain or compressed.
 
-    The format is told by the content. `where` keeps documents whose fields have these values, as
+    `path` is a file, a pattern such as ``"part-*.jsonl"``, a folder, or several of them. The format,
+    the delimiter of a CSV and the encoding are told by the content. `label_columns` names columns of
+    0 and 1 that each stand for a label, as ``["sea", "air"]`` or ``"sea..air"``; `group_rows` makes
+    one document of neighbouring rows with the same id. `where` keeps documents whose fields have these values, as
     ``where={"split": "train"}``.
     """
     asked = corpus(
         path,
         format=format,
+        delimiter=delimiter,
+        encoding=encoding,
         text_field=text_field,
         label_field=label_field,
+        label_columns=label_columns,
+        group_rows=group_rows,
         id_field=id_field,
         where=where,
         labels_file=labels_file,

@@ -1,36 +1,49 @@
 """What the command line does with corpora and model folders, by the same names.
 
-Data are files, and models are folders, as of :meth:`Classifier.save` and :attr:`Classifier.path_`.
-Results are what the commands print with ``--json``.
+Data are files, or documents in memory: what :func:`plethora.load_dataset` gives, a pair of texts and
+labels, or a table. Models are folders or classifiers. Results are what the commands print with
+``--json``, as dictionaries that notebooks show as tables.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Mapping, Sequence, Union
 
 from . import _plethora
+from ._errors import ConfigError
+from ._inputs import Fields, Labels, Texts, documents, needed_labels, sources
 from ._libtorch import share_with_torch
-from ._progress import Listener, ProgressOption, listener
+from ._progress import ProgressOption, listener
 from ._reading import PathLike, Reading, corpus
 from ._settings import num_threads, plain, request
+from ._shown import Check, Report, Search
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from ._classifier import Classifier
+    from ._dataset import Dataset
+
+    Data = Union[PathLike, Dataset, tuple[Texts, Labels], Texts, _plethora.Documents]
+    Model = Union[PathLike, Classifier]
+
+# Options of reading that concern files alone.
+_OF_FILES = ("format", "id_field", "where", "labels_file", "docs_limit")
+
 
 def check(
-    data: PathLike,
+    data: Data,
     *,
-    against: PathLike | None = None,
+    against: Data | None = None,
     against_where: Mapping[str, str] | None = None,
     against_labels_file: PathLike | None = None,
     vocabulary: PathLike | None = None,
     n_jobs: int | None = None,
     progress: ProgressOption = None,
     **reading: Unpack[Reading],
-) -> dict[str, Any]:
+) -> Check:
     """What is in a corpus, what looks wrong, and what training will cost: `plethora check`.
 
     Parameters
@@ -43,23 +56,26 @@ def check(
     **reading
         How to read, as :func:`plethora.load_dataset`.
     """
+    data_file, data_list = _source(data, reading)
     asked = {
-        "data": corpus(data, **reading),
+        "data": data_file,
         "against": None,
         "vocabulary": _path(vocabulary),
         "num_threads": num_threads(n_jobs),
     }
-    if against is not None:
-        second: Reading = {**reading, "docs_limit": None}
+    second: Reading = {**reading}
+    if _is_path(against):
         second["where"] = {**(reading.get("where") or {}), **(against_where or {})}
+        second["docs_limit"] = None
         if against_labels_file is not None:
             second["labels_file"] = against_labels_file
-        asked["against"] = corpus(against, **second)
-    return _run(_plethora.check, asked, progress)
+    asked["against"], against_list = _source(against, second)
+    text = json.dumps(asked, default=plain)
+    return Check(json.loads(_plethora.check(text, listener(progress), data_list, against_list)))
 
 
 def search(
-    data: PathLike,
+    data: Data,
     output: PathLike,
     *,
     budget: str,
@@ -70,7 +86,7 @@ def search(
     metric: str = "nDCG@5",
     method: str = "halving",
     trials: int = 27,
-    valid: PathLike | None = None,
+    valid: Data | None = None,
     valid_where: Mapping[str, str] | None = None,
     valid_share: float = 0.1,
     vocabulary: PathLike | None = None,
@@ -82,7 +98,7 @@ def search(
     n_jobs: int | None = None,
     progress: ProgressOption = None,
     **reading: Unpack[Reading],
-) -> dict[str, Any]:
+) -> Search:
     """Searches settings that rank validation documents best: `plethora search`.
 
     Parameters
@@ -106,8 +122,9 @@ def search(
         How to read, as :func:`plethora.load_dataset`.
     """
     chosen = system or _plethora.system_specs()[0][0]
+    data_file, data_list = _source(data, reading)
     asked = {
-        "data": corpus(data, **reading),
+        "data": data_file,
         "valid": None,
         "valid_share": valid_share,
         "vocabulary": _path(vocabulary),
@@ -123,11 +140,13 @@ def search(
         "resume": resume,
         "machine": _machine(device, dtype, n_jobs),
     }
-    if valid is not None:
-        second: Reading = {**reading, "docs_limit": None}
+    second: Reading = {**reading}
+    if _is_path(valid):
         second["where"] = {**(reading.get("where") or {}), **(valid_where or {})}
-        asked["valid"] = corpus(valid, **second)
-    return _run(_plethora.search, asked, progress)
+        second["docs_limit"] = None
+    asked["valid"], valid_list = _source(valid, second)
+    text = json.dumps(asked, default=plain)
+    return Search(json.loads(_plethora.search(text, listener(progress), data_list, valid_list)))
 
 
 def _range(value: str | Sequence[Any]) -> str:
@@ -135,8 +154,8 @@ def _range(value: str | Sequence[Any]) -> str:
 
 
 def report(
-    models: PathLike | Sequence[PathLike],
-    data: PathLike,
+    models: Model | Sequence[Model],
+    data: Data,
     output: PathLike,
     *,
     top_k: Sequence[int] = (1, 3, 5),
@@ -155,7 +174,7 @@ def report(
     n_jobs: int | None = None,
     progress: ProgressOption = None,
     **reading: Unpack[Reading],
-) -> dict[str, Any]:
+) -> Report:
     """Compares models on the same documents: `plethora eval MODEL... DATA --report OUTPUT`.
 
     Writes `report.html`, `report.md` and `report.json`, and returns the last of them.
@@ -175,9 +194,10 @@ def report(
     **reading
         How to read, as :func:`plethora.load_dataset`.
     """
+    data_file, data_list = _source(data, reading)
     asked = {
         "models": _paths(models),
-        "data": corpus(data, **reading),
+        "data": data_file,
         "output": _path(output),
         "overwrite": overwrite,
         "config": {"ks": list(top_k), "a": a, "b": b, "threshold": threshold},
@@ -188,12 +208,14 @@ def report(
         "bootstrap": {"resamples": resamples, "seed": seed},
         "machine": _machine(device, dtype, n_jobs),
     }
-    return _run(_plethora.report, asked, progress)
+    text = json.dumps(asked, default=plain)
+    found = json.loads(_plethora.report(text, listener(progress), data_list))
+    return Report(found, os.fspath(output))
 
 
 def calibrate(
-    model: PathLike,
-    data: PathLike,
+    model: Model,
+    data: Data,
     *,
     method: str = "isotonic",
     by_frequency: bool = False,
@@ -225,9 +247,10 @@ def calibrate(
     **reading
         How to read, as :func:`plethora.load_dataset`.
     """
+    data_file, data_list = _source(data, reading)
     asked = {
-        "model": _path(model),
-        "data": corpus(data, **reading),
+        "model": _paths(model)[0],
+        "data": data_file,
         "method": method,
         "by_frequency": by_frequency,
         "thresholds": thresholds,
@@ -236,15 +259,17 @@ def calibrate(
         "overwrite": overwrite,
         "machine": _machine(device, dtype, n_jobs),
     }
-    return _run(_plethora.calibrate, asked, progress)
+    text = json.dumps(asked, default=plain)
+    done: dict[str, Any] = json.loads(_plethora.calibrate(text, listener(progress), data_list))
+    return done
 
 
 def ensemble(
-    models: Sequence[PathLike],
+    models: Sequence[Model],
     output: PathLike,
     *,
     combination: str | None = None,
-    fit: PathLike | None = None,
+    fit: Data | None = None,
     link: bool = False,
     weights: Sequence[float] | None = None,
     depth: int = 100,
@@ -273,36 +298,59 @@ def ensemble(
     **reading
         How to read `fit`, as :func:`plethora.load_dataset`.
     """
+    fit_file, fit_list = _source(fit, reading)
     asked = {
         "models": _paths(models),
         "output": _path(output),
         "combination": combination,
-        "fit": None if fit is None else corpus(fit, **reading),
+        "fit": fit_file,
         "link": link,
         "weights": list(weights or []),
         "depth": depth,
         "overwrite": overwrite,
         "machine": _machine(device, dtype, n_jobs),
     }
-    return _run(_plethora.ensemble, asked, progress)
+    text = json.dumps(asked, default=plain)
+    done: dict[str, Any] = json.loads(_plethora.ensemble(text, listener(progress), fit_list))
+    return done
+
+
+def _source(
+    data: Data | None, reading: Reading
+) -> tuple[dict[str, Any] | None, _plethora.Documents | None]:
+    """A corpus as the extension module takes it: a file to read, or documents."""
+    if data is None or isinstance(data, _plethora.Documents):
+        return None, data
+    if _is_path(data):
+        return corpus(data, **reading), None  # type: ignore[arg-type]
+    for option in _OF_FILES:
+        if reading.get(option) is not None:
+            raise ConfigError(f"{option}: concerns files, but the documents are in memory")
+    unknown = set(reading) - set(Reading.__annotations__)
+    if unknown:
+        raise TypeError(f"unexpected keyword argument {sorted(unknown)[0]!r}")
+    fields = Fields.of(
+        reading.get("text_field"), reading.get("label_field"), reading.get("label_separator")
+    )
+    texts, labels = data if type(data) is tuple and len(data) == 2 else (data, None)
+    found = needed_labels(sources(texts, labels, fields))
+    return None, documents(found, found.columns)
+
+
+def _is_path(data: object) -> bool:
+    return isinstance(data, (str, os.PathLike))
 
 
 def _path(path: PathLike | None) -> str | None:
     return None if path is None else os.fspath(path)
 
 
-def _paths(models: PathLike | Sequence[PathLike]) -> list[str]:
-    several = [models] if isinstance(models, (str, os.PathLike)) else models
-    return [os.fspath(model) for model in several]
+def _paths(models: Model | Sequence[Model]) -> list[str]:
+    several: list[Any] = list(models) if isinstance(models, (list, tuple)) else [models]
+    folders: list[Any] = [getattr(model, "path_", model) for model in several]
+    return [os.fspath(folder) for folder in folders]
 
 
 def _machine(device: str, dtype: str, n_jobs: int | None) -> dict[str, Any]:
     share_with_torch(device)
     return {"device": device, "dtype": dtype, "num_threads": num_threads(n_jobs)}
-
-
-def _run(
-    job: Callable[[str, Listener | None], str], asked: dict[str, Any], progress: ProgressOption
-) -> dict[str, Any]:
-    done: dict[str, Any] = json.loads(job(json.dumps(asked, default=plain), listener(progress)))
-    return done

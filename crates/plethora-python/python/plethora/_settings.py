@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, Mapping
 
+from . import _plethora
 from ._errors import ConfigError
 
 # What a model folder says of the system itself is no setting.
@@ -32,6 +33,23 @@ def nested(path: Path) -> dict[str, Any]:
         name.replace(".", "__"): value
         for name, value in flat.items()
         if name.rsplit(".", 1)[-1] not in _FIXED
+    }
+
+
+def changed(system: str, preset: str | None, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that differ from those of the recipe and the preset."""
+    if system not in [name for name, _, _ in _plethora.system_specs()]:
+        return {}
+    try:
+        recipe = json.loads(_plethora.resolve(request(system, preset, "auto", {})))
+    except ConfigError:
+        return dict(settings)
+    usual: dict[str, Any] = {}
+    _flatten("", recipe, usual)
+    return {
+        name: value
+        for name, value in settings.items()
+        if value != usual.get("." + name.replace("__", "."))
     }
 
 

@@ -129,6 +129,12 @@ class Dense(_OfSystem):
     system = "dense"
 
 
+class Siamese(_OfSystem):
+    """One transformer (`encoder=`) for documents and names of labels, and the labels nearest to a text."""
+
+    system = "siamese"
+
+
 _CLASSES: dict[str, type[Classifier]] = {
     of_system.system: of_system for of_system in _OfSystem.__subclasses__()
 }

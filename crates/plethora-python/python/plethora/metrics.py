@@ -1,6 +1,7 @@
 """The metrics of the field, on rankings that any program made.
 
-`true` has the true labels of each document: lists of labels, or an indicator matrix. `predicted` has
+`true` has the true labels of each document: lists of labels, or an indicator matrix. The numbers 3 and
+"3" are the same label. `predicted` has
 a ranking of each: lists of labels, best first, or of pairs of label and score, as
 :meth:`plethora.Classifier.predict` gives them; or a matrix of scores, whose stored entries are ranked.
 Rankings that are shorter than `k` have misses in their missing places.
@@ -16,7 +17,7 @@ import scipy.sparse as sp
 
 from . import _plethora
 from ._errors import ConfigError, DataError
-from ._inputs import Labels, indicator, is_matrix
+from ._inputs import Labels, indicator, is_matrix, sources
 from ._settings import plain
 
 Predicted = Union[Sequence[Sequence[Any]], "sp.csr_matrix", "sp.csr_array", "np.ndarray[Any, Any]"]
@@ -152,13 +153,16 @@ class _Ids:
             raise DataError(
                 f"labels beside a matrix are numbers of its columns, found {label!r}"
             )
+        if isinstance(label, (int, np.integer)):
+            # Predictions name labels by their digits.
+            label = str(label)
         return self._ids.setdefault(label, len(self._ids))
 
     def rows(self, labels: Any) -> tuple[Any, Any]:
         if is_matrix(labels):
             matrix = indicator(labels)
             return matrix.indptr.astype(np.int64), matrix.indices.astype(np.uint32)
-        return self._pack([self.number(label) for label in _each(row)] for row in labels)
+        return self._pack([self.number(label) for label in _each(row)] for row in _rows(labels))
 
     def rankings(self, predicted: Any) -> tuple[tuple[Any, Any, Any], bool]:
         if is_matrix(predicted):
@@ -185,6 +189,11 @@ class _Ids:
             entries.extend(row)
             starts.append(len(entries))
         return np.asarray(starts, dtype=np.int64), np.asarray(entries, dtype=np.uint32)
+
+
+def _rows(labels: Any) -> Any:
+    """The labels of each document, also out of a column of a table."""
+    return sources([], labels).labels
 
 
 def _scored(entry: Any) -> tuple[Any, float]:
