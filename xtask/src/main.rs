@@ -5,7 +5,10 @@
 
 mod browser;
 mod check;
+mod crash;
 mod demo;
+mod dist;
+mod fuzz;
 mod golden;
 mod page;
 mod process;
@@ -36,6 +39,13 @@ Commands:
   python [ARGS]   Set up, build the Python package and run its tests in a fresh environment; ARGS are
                   --release for an optimised wheel, --linear for one without neural systems, or
                   go to pytest
+  dist [PARTS]    Make what users install, in target/dist: PARTS are some of static, archive, deb, image
+                  and wheels; all of them if none is named
+  dist try        Install what is in target/dist in a clean Debian and use it, which needs root
+  crash [NAMES]   Build the program and kill every command that writes at every rename, every fsync and every
+                  tenth write; with NAMES those commands alone. PLETHORA_PROGRAM names a program to kill instead
+  fuzz [CASES [FIRST]]
+                  Set up and try CASES (10,000) mutated model folders and as many mutated inputs of all readers
   golden          Make the golden values in testdata again with the reference programs
 
 A LIBTORCH of your own (version 2.11) wins: then nothing is downloaded.";
@@ -55,7 +65,10 @@ fn main() -> ExitCode {
         ("check", []) => check::run(&root),
         ("page", arguments) => page::run(&root, arguments),
         ("python", arguments) => python::run(&root, arguments),
+        ("crash", names) => crash::run_all(&root, names),
+        ("fuzz", [] | [_] | [_, _]) => fuzz::run(&root, rest),
         ("golden", []) => golden::run(&root),
+        ("dist", arguments) => dist::run(&root, arguments),
         ("help" | "--help" | "-h", _) => {
             eprintln!("{USAGE}");
             return ExitCode::SUCCESS;

@@ -10,8 +10,11 @@ use crate::{Result, process, program, setup, virtual_environment};
 /// The package, from the root.
 const PACKAGE: &str = "crates/plethora-python";
 
-/// What builds wheels.
-const MATURIN: &str = "maturin>=1.10,<2";
+/// What builds wheels, with checksums.
+const MATURIN: &str = "xtask/maturin-requirements.txt";
+
+/// What the package and its tests need, with checksums.
+const NEEDED: &str = "crates/plethora-python/tests/requirements.txt";
 
 /// What was asked for.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -20,6 +23,8 @@ struct Request {
     is_release: bool,
     /// Without the neural systems.
     is_linear: bool,
+    /// For other machines, where libtorch is elsewhere.
+    is_relocatable: bool,
     /// For pytest.
     others: Vec<String>,
 }
@@ -67,8 +72,17 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
         program::build(root)?
     };
     let python = virtual_environment::fresh(&folder.join("venv"))?;
-    let requirement = format!("{}[test]", wheel.display());
-    process::run(virtual_environment::install(&python).arg(requirement))?;
+    process::run(
+        virtual_environment::install(&python)
+            .arg("-r")
+            .arg(root.join(NEEDED)),
+    )?;
+    // Everything that it needs is there; pip must look for nothing else.
+    process::run(
+        virtual_environment::install(&python)
+            .arg("--no-deps")
+            .arg(&wheel),
+    )?;
     process::run(
         Command::new(&python)
             .args(["-m", "pytest"])
@@ -81,6 +95,24 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
+/// Puts an optimised wheel for users into a folder, with or without the neural systems.
+pub(crate) fn wheel(root: &Path, target: &Path, is_linear: bool) -> Result<()> {
+    let request = Request {
+        is_release: true,
+        is_linear,
+        is_relocatable: true,
+        others: Vec::new(),
+    };
+    if !is_linear {
+        setup::run(root)?;
+    }
+    let built = build(root, &root.join("target/python"), &request)?;
+    let name = built.file_name().unwrap_or_default();
+    fs::copy(&built, target.join(name))
+        .map(drop)
+        .map_err(|error| format!("{}: {error}", built.display()))
+}
+
 /// Builds the wheel, alone in its folder.
 fn build(root: &Path, folder: &Path, request: &Request) -> Result<PathBuf> {
     let wheels = folder.join("wheels");
@@ -88,7 +120,11 @@ fn build(root: &Path, folder: &Path, request: &Request) -> Result<PathBuf> {
         fs::remove_dir_all(&wheels).map_err(|error| format!("{}: {error}", wheels.display()))?;
     }
     let python = virtual_environment::kept(&folder.join("build-venv"))?;
-    process::run(virtual_environment::install(&python).arg(MATURIN))?;
+    process::run(
+        virtual_environment::install(&python)
+            .arg("-r")
+            .arg(root.join(MATURIN)),
+    )?;
     let profile = if request.is_release { "release" } else { "dev" };
     let mut maturin = Command::new(python.with_file_name("maturin"));
     maturin
@@ -103,6 +139,9 @@ fn build(root: &Path, folder: &Path, request: &Request) -> Result<PathBuf> {
     if !request.is_linear {
         // libtorch stays outside of the wheel, so that it can be the one of PyTorch.
         maturin.args(["--compatibility", "linux", "--auditwheel", "skip"]);
+    }
+    if request.is_relocatable {
+        maturin.env("PLETHORA_RELOCATABLE", "1");
     }
     if request.has_features_of_tests() {
         maturin

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{Result, browser, page, process, program, python, setup, virtual_environment};
+use crate::{Result, browser, crash, page, process, program, python, setup, virtual_environment};
 
 /// Sets up and runs unit, integration and documentation tests, and without arguments those that need a
 /// browser or Python.
@@ -19,6 +19,11 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
             .env("LIBTORCH", "/nonexistent"),
     )
     .map_err(|error| format!("the crates without tensors must build alone: {error}"))?;
+    if arguments.is_empty() {
+        // With this program, which starts much faster than one that loads libtorch.
+        let program = program::path(root, "debug");
+        crash::run(root, crash::Extent::Small, &program, &[])?;
+    }
     setup::run(root)?;
     let has_nextest = process::succeeds(process::cargo(root).args(["nextest", "--version"]));
     let mut tests = process::cargo(root);

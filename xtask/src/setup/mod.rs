@@ -8,7 +8,7 @@ mod cache;
 mod own;
 mod wheels;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::Result;
 
@@ -49,6 +49,26 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         wheels::install(root, &cache)?;
     }
     cache.link_from(&link)
+}
+
+/// The libraries of `.libtorch` to give to others, and the folder with their licences.
+pub(crate) fn libraries_and_licences(root: &Path) -> Result<(Vec<PathBuf>, PathBuf)> {
+    if own::libtorch(root).is_some() {
+        return Err(
+            "what is given to others has the libtorch of `cargo xtask setup`; unset LIBTORCH"
+                .into(),
+        );
+    }
+    run(root)?;
+    let libtorch = root.join(".libtorch");
+    let licences = libtorch.join("licences");
+    if !licences.is_dir() {
+        wheels::add_licences(root, &cache::Cache::lock(root)?)?;
+    }
+    // The empty libtorch.so is for the linker alone.
+    let needed = LIBRARIES.iter().filter(|name| **name != "libtorch.so");
+    let libraries = needed.map(|name| libtorch.join("lib").join(name)).collect();
+    Ok((libraries, licences))
 }
 
 /// True for a folder that [`wheels::install`] finished.

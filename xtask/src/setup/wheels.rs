@@ -24,7 +24,7 @@ pub(super) fn install(root: &Path, cache: &Cache) -> Result<()> {
     let partial = finished.with_file_name("libtorch.partial");
     remove_folder(&partial)?;
     eprintln!("libtorch: extracting to {}", finished.display());
-    extract(&cache.wheels(), &partial)?;
+    extract(&cache.wheels(), &partial, "all")?;
     make_empty_libtorch(&partial)?;
     if !is_complete(&partial) {
         return Err("the wheels of torch do not hold what was expected".to_owned());
@@ -124,14 +124,30 @@ fn last_error(output: &str) -> String {
     first.unwrap_or("pip gave no reason").trim().to_owned()
 }
 
-fn extract(wheels: &Path, target: &Path) -> Result<()> {
+/// Adds the licences to a libtorch that was installed without them.
+pub(super) fn add_licences(root: &Path, cache: &Cache) -> Result<()> {
+    check_tools()?;
+    eprintln!("libtorch: downloading 2.11.0 (540 MB) again for its licences");
+    download(root, &cache.wheels())?;
+    extract(&cache.wheels(), &cache.libtorch(), "licences")?;
+    remove_folder(&cache.wheels())
+}
+
+/// Takes `all` that is needed out of the wheels, or `licences`.
+fn extract(wheels: &Path, target: &Path, what: &str) -> Result<()> {
     let files: Vec<PathBuf> = fs::read_dir(wheels)
         .map_err(|error| format!("{}: {error}", wheels.display()))?
         .flatten()
         .map(|entry| entry.path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "whl"))
         .collect();
-    must_succeed(python().args(["-c", EXTRACT]).arg(target).args(files))
+    must_succeed(
+        python()
+            .args(["-c", EXTRACT])
+            .arg(target)
+            .arg(what)
+            .args(files),
+    )
 }
 
 /// `libtorch.so` of the wheel is a shell that pulls in the CUDA libraries; ours is empty.
