@@ -84,10 +84,13 @@ def prepare(name, data, out):
 
 
 def accuracy(ranked, truth):
-    """P@1, P@3, P@5 in percent; a short ranking counts as misses, unseen labels stay in the truth."""
+    """P@1, P@3, P@5, nDCG@5 in percent; a short ranking counts as misses, unseen labels stay in the truth."""
     sets = [set(truth.indices[truth.indptr[row] : truth.indptr[row + 1]]) for row in range(truth.shape[0])]
     hits = np.array([[k < len(row) and row[k] in labels for k in range(5)] for row, labels in zip(ranked, sets)])
-    return [100 * hits[:, :k].sum() / (k * len(sets)) for k in (1, 3, 5)]
+    gains = 1 / np.log2(np.arange(2, 7))
+    best = np.array([gains[: len(labels)].sum() for labels in sets])
+    ndcg = np.where(best > 0, hits @ gains / np.maximum(best, 1e-9), 0)
+    return [100 * hits[:, :k].sum() / (k * len(sets)) for k in (1, 3, 5)] + [100 * ndcg.mean()]
 
 
 def train_omikuji(folder, model, bonsai):
@@ -201,10 +204,10 @@ def compare(name, folder, systems, repeat):
             runs[system].append(trained | run_step("predict", system, folder, model))
             print(f"{name} {system}: {time.time() - started:.0f} s", file=sys.stderr, flush=True)
     print(f"\n{name}, test split, {THREADS} threads, {repeat} runs: median (least-most)\n")
-    print("| system | P@1 | P@3 | P@5 | train, CPU s | predict, CPU ms/document | MiB |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    print("| system | P@1 | P@3 | P@5 | nDCG@5 | train, CPU s | predict, CPU ms/document | MiB |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     for system, results in runs.items():
-        cells = [spread([result["precision"][k] for result in results], 2) for k in range(3)]
+        cells = [spread([result["precision"][k] for result in results], 2) for k in range(4)]
         cells.append(spread([result["cpu_s"] for result in results], 1))
         cells.append(spread([result["cpu_ms"] for result in results], 3))
         cells.append(spread([result["bytes"] / 2**20 for result in results], 1))
