@@ -24,6 +24,9 @@ pub(crate) fn plan(plan: &Plan) -> String {
         duration(plan.budget_s),
         plan.effort,
     );
+    if let Some(encoder) = &plan.encoder {
+        let _ = writeln!(text, "encoder     {encoder}\n");
+    }
     let width = width(plan.members.iter().map(|member| member.name));
     for member in &plan.members {
         let verdict = match &member.left_out {

@@ -33,6 +33,7 @@ mod shell;
 mod train_command;
 mod unknown_option;
 mod validation_args;
+mod vocabulary_args;
 mod wording;
 
 use std::panic;

@@ -2,17 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
+use plethora_core::corpus::VocabularyFile;
+
 use crate::data_args::DataArgs;
 use crate::device_args::DeviceArgs;
 use crate::shell::quoted;
 use crate::validation_args::ValidationArgs;
 
 /// What `train` has in common with the search.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct TrainCommand<'a> {
     pub(crate) data: &'a [PathBuf],
     pub(crate) output: &'a Path,
-    pub(crate) vocabulary: Option<&'a Path>,
+    pub(crate) vocabulary: Option<VocabularyFile>,
     pub(crate) validation: &'a ValidationArgs,
     pub(crate) input: &'a DataArgs,
     pub(crate) device: DeviceArgs,
@@ -45,7 +47,14 @@ impl TrainCommand<'_> {
             .extend(data.map(|path| quoted(&path.to_string_lossy())));
         words.add_path("-o", Some(self.output));
         words.add_path("--config", Some(settings));
-        words.add_path("--vocabulary", self.vocabulary);
+        if let Some(VocabularyFile { path, languages }) = &self.vocabulary {
+            words.add_path("--vocabulary", Some(path));
+            let languages = languages.to_string();
+            words.add(
+                "--vocabulary-languages",
+                (!languages.is_empty()).then_some(languages),
+            );
+        }
         let validation = self.validation;
         words.add_path("--valid", validation.valid.as_deref());
         for filter in &validation.valid_where {
@@ -142,14 +151,17 @@ mod tests {
         let line = TrainCommand {
             data: &["my books.txt".into(), "more.csv".into()],
             output: Path::new("search/final"),
-            vocabulary: Some(Path::new("terms.tsv")),
+            vocabulary: Some(VocabularyFile {
+                path: "terms.tsv".into(),
+                languages: "de,en".parse().unwrap(),
+            }),
             validation: &options.validation,
             input: &options.input,
             device: options.device,
         }
         .line(Path::new("search/best.toml"));
         let start = "plethora train 'my books.txt' more.csv -o search/final --config search/best.toml \
-                     --vocabulary terms.tsv --valid dev.txt ";
+                     --vocabulary terms.tsv --vocabulary-languages de,en --valid dev.txt ";
         assert!(line.starts_with(start), "{line}");
         for option in given
             .split_whitespace()

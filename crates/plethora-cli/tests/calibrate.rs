@@ -186,6 +186,43 @@ fn models_with_calibration_make_a_consensus() {
     assert!((number(&measured["nDCG@5"]) - number(&fitted["ndcg_after"])).abs() < 2e-3);
     desk.succeed(&["explain", "stacked", "A history of harbours", "-k", "1"]);
 
+    for (way, says) in [
+        ("powers", "power"),
+        ("label-weights", "weights"),
+        ("fused", "nDCG@5"),
+    ] {
+        let line = join(&[
+            &[
+                "ensemble",
+                "model",
+                "parabel",
+                "-o",
+                way,
+                "--combination",
+                way,
+            ],
+            &["--fit"],
+            &TEST_PART,
+        ]);
+        let shown = desk.succeed(&line);
+        assert!(shown.lines().any(|line| line.starts_with(says)), "{shown}");
+        let found = number(&eval(&desk, way, &[])["nDCG@5"]);
+        // Fitted to these very documents.
+        assert!(
+            found > number(&fitted["ndcg_before"]) - 0.01,
+            "{way}: {found}"
+        );
+        for scored in predict(&desk, way, &["-k", "3"])
+            .iter()
+            .flat_map(|line| line["predictions"].as_array().unwrap())
+        {
+            assert!(
+                (0.0..=1.0).contains(&number(&scored["score"])),
+                "{way}: {scored}"
+            );
+        }
+    }
+
     let info = desk.succeed(&["info", "noisy-or"]);
     assert!(info.contains("  ../parabel "), "{info}");
     fs::create_dir(desk.file("away")).unwrap();
@@ -317,8 +354,8 @@ fn what_cannot_be_calibrated_or_fitted_is_refused() {
         (
             "ensemble model other -o out --combination mean --fit books.jsonl",
             USAGE,
-            "--fit: only the weights of a stacked or fused ensemble are fitted; leave it out, or pass \
-             --combination stacked",
+            "--fit: nothing is fitted for this combination; leave it out, or pass --combination \
+             stacked, powers, label-weights or fused",
         ),
         (
             "ensemble model other -o out --fit books.jsonl --weights 1,2",

@@ -13,7 +13,7 @@ use std::path::Path;
 use refusal::{BAD_DATA, FAILURE, USAGE, check_refusal, refuse_args, snapshot};
 use support::encoder::EncoderCopy;
 use support::neural::{CLUSTERED, train_args, with_encoder};
-use support::{Desk, TEST_PART, join};
+use support::{Desk, TEST_PART, TRAIN_PART, join};
 
 /// Training with an encoder on the desk, which must be refused in this way.
 fn refuse_encoder(desk: &Desk, name: &str, status: i32, message: &str) {
@@ -229,6 +229,26 @@ fn a_name_is_looked_up_in_the_hugging_face_cache() {
     let output = run();
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{told}");
+
+    // Training without a system takes encoders that are made to compare sentences.
+    let plan = |more: &[&str]| {
+        let asked = ["-o", "chosen", "--system", "auto", "--dry-run"];
+        let mut command = desk.command(&join(&[&["train"], &TRAIN_PART, &asked, more]));
+        let output = command.env("HF_HOME", "hf").output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(!plan(&[]).contains("ada/tiny"));
+    desk.write(
+        &format!("{repository}/snapshots/0123abcd/modules.json"),
+        "[]",
+    );
+    assert!(
+        plan(&[]).contains("encoder     ada/tiny\n"),
+        "{}",
+        plan(&[])
+    );
+    assert!(!plan(&["--encoder", "none"]).contains("ada/tiny"));
+
     // A model has all that it needs.
     fs::remove_dir_all(desk.file("hf")).unwrap();
     let lines = desk.succeed(&join(&[&["predict", "model", "-q"], &TEST_PART]));

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use plethora_core::artifact::Overlap;
-use plethora_core::corpus::{CorpusReader, Format, Label, read_vocabulary};
+use plethora_core::corpus::{CorpusReader, Format, Label, VocabularyFile};
 use plethora_core::{Argument, Error, Message, Progress, Result, grouped};
 use plethora_system::Predictor;
 
@@ -60,9 +60,12 @@ pub(crate) fn tell_overlap(overlap: Overlap, num_documents: u64, progress: &dyn 
 }
 
 /// The names of labels, from a vocabulary file or else from the label file of the corpus.
-pub(crate) fn vocabulary(path: Option<&Path>, reader: &CorpusReader) -> Result<Vec<Label>> {
-    match path {
-        Some(path) => read_vocabulary(path),
+pub(crate) fn vocabulary(
+    file: Option<&VocabularyFile>,
+    reader: &CorpusReader,
+) -> Result<Vec<Label>> {
+    match file {
+        Some(file) => file.read(),
         None => Ok(reader.vocabulary().to_vec()),
     }
 }

@@ -7,8 +7,8 @@ use plethora_core::artifact::ModelWriter;
 use plethora_core::corpus::Document;
 use plethora_core::{Error, Result};
 use plethora_system::{
-    Combination, Compute, EnsembleConfig, EnsembleModel, EnsembleParts, FusionFitter, Ranker,
-    Registry, Stacking, StackingFitter,
+    Candidates, Combination, Compute, EnsembleConfig, EnsembleModel, EnsembleParts, Fusion,
+    LabelWeights, Powers, Ranker, Registry, Stacking, StackingFitter,
 };
 use serde::Serialize;
 
@@ -52,9 +52,15 @@ pub struct EnsembleSummary {
     /// Fitted weights.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stacking: Option<Stacking>,
-    /// nDCG@5 of the mean and of the fitted forest, on documents that it had not seen.
+    /// nDCG@5 of the mean and of what was fitted, on documents that it had not seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fusion: Option<FusionGain>,
+    /// Fitted weights and exponents.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub powers: Option<Powers>,
+    /// Labels with weights of their own.
+    #[serde(rename = "n_own_weights", skip_serializing_if = "Option::is_none")]
+    pub num_own_weights: Option<usize>,
     /// True if the models stay where they are.
     pub is_linked: bool,
     /// The models.
@@ -66,7 +72,7 @@ pub struct EnsembleSummary {
     pub model_bytes: u64,
 }
 
-/// What fusing has brought.
+/// What fitting has brought.
 #[derive(Debug, Serialize)]
 pub struct FusionGain {
     /// Validation documents with labels.
@@ -74,7 +80,7 @@ pub struct FusionGain {
     pub num_documents: u64,
     /// nDCG@5 of the plain mean.
     pub ndcg_before: f64,
-    /// nDCG@5 of forests that had not seen the documents.
+    /// nDCG@5 of what was fitted to other parts of the documents.
     pub ndcg_after: f64,
 }
 
@@ -130,8 +136,8 @@ impl EnsembleJob {
             (Some(chosen), Some(_)) if chosen.is_fitted() => chosen,
             (Some(_), Some(_)) => {
                 return Err(Error::usage(
-                    "--fit: only the weights of a stacked or fused ensemble are fitted; leave it \
-                     out, or pass --combination stacked",
+                    "--fit: nothing is fitted for this combination; leave it out, or pass --combination \
+                     stacked, powers, label-weights or fused",
                 ));
             }
             (chosen, None) => chosen.unwrap_or_default(),
@@ -155,20 +161,32 @@ impl EnsembleJob {
 
     /// Ranks the validation documents with all models and fits what the combination needs.
     fn fit(&self, parts: &mut EnsembleParts, corpus: &Corpus, session: &Session) -> Result<()> {
-        if parts.config().combination == Combination::Fused {
-            let mut fitter = FusionFitter::new(self.models.len());
-            self.rank(parts, corpus, session, |ensemble, documents| {
-                fitter.add_documents(ensemble, parts.labels(), documents)
-            })?;
-            let fitted = fitted(corpus, session, || fitter.fit())?;
-            parts.set_fusion(fitted.fusion);
-        } else {
+        if parts.config().combination == Combination::Stacked {
             let mut fitter = StackingFitter::new(self.models.len(), parts.labels());
             self.rank(parts, corpus, session, |ensemble, documents| {
                 fitter.add(ensemble, parts.labels(), documents)
             })?;
             let (weights, stacking) = fitted(corpus, session, || fitter.fit())?;
             parts.set_stacking(weights, stacking);
+            return Ok(());
+        }
+        let mut candidates = Candidates::new(self.models.len());
+        self.rank(parts, corpus, session, |ensemble, documents| {
+            candidates.add_documents(ensemble, parts.labels(), documents)
+        })?;
+        match parts.config().combination {
+            Combination::Powers => {
+                parts.set_powers(fitted(corpus, session, || Powers::fit(&candidates))?);
+            }
+            Combination::LabelWeights => {
+                let fit = || LabelWeights::fit(&candidates, parts.labels());
+                let weights = fitted(corpus, session, fit)?;
+                parts.set_label_weights(weights);
+            }
+            _ => {
+                let fused = fitted(corpus, session, || Fusion::fit(&candidates))?;
+                parts.set_fusion(fused.fusion);
+            }
         }
         Ok(())
     }
@@ -228,11 +246,9 @@ impl EnsembleJob {
             model: self.output.clone(),
             combination: config.combination.as_str(),
             stacking: config.stacking.clone(),
-            fusion: config.fusion.as_ref().map(|fusion| FusionGain {
-                num_documents: fusion.num_documents,
-                ndcg_before: fusion.ndcg_before,
-                ndcg_after: fusion.ndcg_after,
-            }),
+            fusion: gain(config),
+            powers: config.powers.clone(),
+            num_own_weights: config.label_weights.as_ref().map(LabelWeights::num_labels),
             is_linked: !config.links.is_empty(),
             members: members
                 .map(|((model, details), &weight)| MemberSummary {
@@ -246,6 +262,22 @@ impl EnsembleJob {
             model_bytes: size_of_model(&self.output)?,
         })
     }
+}
+
+/// What fitting has brought, where it was judged by documents that were not fitted to.
+fn gain(config: &EnsembleConfig) -> Option<FusionGain> {
+    let fusion = config.fusion.as_ref();
+    let powers = config.powers.as_ref();
+    let weights = config.label_weights.as_ref();
+    let found = (fusion.map(|found| (found.num_documents, found.ndcg_before, found.ndcg_after)))
+        .or(powers.map(|found| (found.num_documents, found.ndcg_before, found.ndcg_after)))
+        .or(weights.map(|found| (found.num_documents, found.ndcg_before, found.ndcg_after)));
+    let (num_documents, ndcg_before, ndcg_after) = found?;
+    Some(FusionGain {
+        num_documents,
+        ndcg_before,
+        ndcg_after,
+    })
 }
 
 /// A model that gets other fields than it was trained on ranks badly, and nothing else would tell.

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use plethora_core::artifact::{ModelDetails, ModelReader, ModelWriter, load_label_space};
-use plethora_core::corpus::{Document, Label, LabelSpace, read_vocabulary};
+use plethora_core::corpus::{Document, Label, LabelSpace, VocabularyFile};
 use plethora_core::{Error, LabelId, Progress, Result};
 use plethora_system::{LabelEdit, Registry};
 use serde::Serialize;
@@ -49,7 +49,7 @@ pub struct LabelEditJob {
     /// Folder of the model.
     pub model: PathBuf,
     /// Labels and names to add: a vocabulary in any format.
-    pub added: Option<PathBuf>,
+    pub added: Option<VocabularyFile>,
     /// Documents of the labels to add; without a vocabulary, those of their labels are added that the model
     /// does not know, by their keys.
     pub documents: Option<Corpus>,
@@ -97,7 +97,7 @@ impl LabelEditJob {
         let old = load_label_space(&folder)?;
         let edit = LabelEdit {
             added: match &self.added {
-                Some(path) => read_vocabulary(path)?,
+                Some(file) => file.read()?,
                 None => Vec::new(),
             },
             retired: match &self.retired {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use plethora::registry;
 use plethora_core::Error;
 use plethora_core::calibration::{CalibrationConfig, Method, ThresholdScope};
+use plethora_core::corpus::VocabularyFile;
 use plethora_core::metrics::{BootstrapConfig, EvaluationConfig};
 use plethora_jobs::ModelOpening;
 use plethora_jobs::calibration::CalibrationJob;
@@ -59,7 +60,7 @@ fn needed(file: Option<DataRequest>, documents: Option<&PyDocuments>) -> PyResul
 struct CheckRequest {
     data: Option<DataRequest>,
     against: Option<DataRequest>,
-    vocabulary: Option<PathBuf>,
+    vocabulary: Option<VocabularyFile>,
     num_threads: usize,
 }
 
@@ -181,7 +182,7 @@ struct SearchRequest {
     data: Option<DataRequest>,
     valid: Option<DataRequest>,
     valid_share: f64,
-    vocabulary: Option<PathBuf>,
+    vocabulary: Option<VocabularyFile>,
     output: PathBuf,
     settings: Request,
     /// As `solver.cost=log:0.1..10`.

@@ -23,7 +23,7 @@ const VALIDATION_NAME: &str = "valid";
 #[derive(Debug, Deserialize)]
 struct Run {
     output: PathBuf,
-    vocabulary: Option<PathBuf>,
+    vocabulary: Option<VocabularyFile>,
     device: String,
     num_threads: usize,
     learn_names: bool,
@@ -95,7 +95,7 @@ pub(crate) fn train_auto(
         budget: budget.map_err(|message| refuse("budget", message))?,
         objective: objective.map_err(|message| refuse("objective", message))?,
         seed: request.seed,
-        encoder: request.encoder,
+        encoder: request.encoder.into(),
     };
     watch_json(py, num_threads, listener, |session| {
         job.run(session, &|_| Ok(()))

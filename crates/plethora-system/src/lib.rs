@@ -23,8 +23,9 @@ mod trainable;
 
 pub use compute::{Compute, Device, Precision};
 pub use ensemble::{
-    Combination, ENSEMBLE, EnsembleConfig, EnsembleModel, EnsembleParts, Ensembles, FUSION_RANKS,
-    FittedFusion, Fusion, FusionFitter, Member, MemberFolder, MemberLink, Stacking, StackingFitter,
+    Candidates, Combination, ENSEMBLE, EnsembleConfig, EnsembleModel, EnsembleParts, Ensembles,
+    FUSION_RANKS, FittedFusion, Fusion, LabelWeights, Member, MemberFolder, MemberLink, Powers,
+    Stacking, StackingFitter,
 };
 pub use estimate::{BASE_BYTES, ENTRY_BYTES, Estimate, GPU_SPEEDUP, TERM_BYTES, TrainingSize};
 pub use explanation::{

@@ -193,7 +193,7 @@ fn a_stacked_ensemble_is_saved_with_the_weights_that_were_fitted() {
     );
     let error = error.unwrap_err().to_string();
     assert!(
-        error.starts_with("stacking: stacked ensembles have fitted"),
+        error.starts_with("stacking: `stacked` has what was fitted"),
         "{error}"
     );
 

@@ -11,6 +11,7 @@ use crate::data_args::{DataArgs, check_stdin, first_of};
 use crate::results;
 use crate::session::Session;
 use crate::training::Corpus;
+use crate::vocabulary_args::VocabularyArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,9 +39,8 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "FILE", requires = "against")]
     against_labels_file: Option<PathBuf>,
 
-    /// File with names of the labels, to look for those it lacks
-    #[arg(long, value_name = "FILE")]
-    vocabulary: Option<PathBuf>,
+    #[command(flatten)]
+    vocabulary: VocabularyArgs,
 
     /// Print everything as JSON
     #[arg(long)]
@@ -67,7 +67,7 @@ impl CheckArgs {
             registry: crate::registry(),
             data: self.input.corpus(&self.data),
             against,
-            vocabulary: self.vocabulary.clone(),
+            vocabulary: self.vocabulary.file(),
         };
         let report = job.run(session)?;
         results::show(self.json, &report, |report| {

@@ -29,7 +29,7 @@ texts or all take features. A label that a model does not rank has the score 0 t
 calibrated (`plethora calibrate`) count with their probabilities: calibrate them first where their
 scores mean different things. docs/ensembles.md says which combination is for what.";
 
-const COMBINATIONS: [Choice<Combination>; 5] = [
+const COMBINATIONS: [Choice<Combination>; 7] = [
     ("mean", Combination::Mean, "Weighted mean of scores"),
     (
         "noisy-or",
@@ -45,6 +45,16 @@ const COMBINATIONS: [Choice<Combination>; 5] = [
         "stacked",
         Combination::Stacked,
         "Weighted sum, with weights for frequent, middling and rare labels from --fit",
+    ),
+    (
+        "powers",
+        Combination::Powers,
+        "Sum of weight * score^exponent, both from --fit; its scores are probabilities",
+    ),
+    (
+        "label-weights",
+        Combination::LabelWeights,
+        "Logistic regression with weights for each label from --fit; its scores are probabilities",
     ),
     (
         "fused",
@@ -70,8 +80,8 @@ pub(crate) struct EnsembleArgs {
     #[arg(long, value_name = "WAY", value_parser = one_of(&COMBINATIONS))]
     combination: Option<Combination>,
 
-    /// Validation documents with true labels to fit the weights of a stacked ensemble to; not of
-    /// the training data
+    /// Validation documents with true labels to fit weights to (stacked, powers, label-weights, fused);
+    /// not of the training data
     #[arg(long, value_name = "DATA")]
     fit: Option<PathBuf>,
 
@@ -158,10 +168,22 @@ fn render(summary: &EnsembleSummary) -> String {
     if let Some(stacking) = &summary.stacking {
         render_stacking(stacking, &mut text);
     }
+    if let Some(powers) = &summary.powers {
+        for (member, (weight, exponent)) in
+            (summary.members.iter()).zip(powers.weights.iter().zip(&powers.exponents))
+        {
+            let model = member.model.display();
+            let _ = writeln!(text, "power       {weight} * score^{exponent} of {model}");
+        }
+    }
+    if let Some(labels) = summary.num_own_weights {
+        let labels = grouped(labels as u64);
+        let _ = writeln!(text, "weights     of their own for {labels} labels");
+    }
     if let Some(fusion) = &summary.fusion {
         let _ = writeln!(
             text,
-            "nDCG@5      {} by the mean, {} fused, each of the {} documents unseen",
+            "nDCG@5      {} by the mean, {} fitted, each of the {} documents unseen",
             percent(fusion.ndcg_before),
             percent(fusion.ndcg_after),
             grouped(fusion.num_documents)

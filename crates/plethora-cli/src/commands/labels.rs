@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use plethora_core::artifact::{ModelReader, load_label_space};
+use plethora_core::corpus::{NameLanguages, VocabularyFile};
 use plethora_core::{grouped, one_field};
 use plethora_jobs::labels::{LabelEditJob, search_labels};
 use serde::Serialize;
@@ -73,6 +74,15 @@ struct AddArgs {
     /// Labels with their names: any format that --vocabulary of `train` takes
     #[arg(required_unless_present = "documents")]
     labels: Option<PathBuf>,
+
+    /// Languages of the names to take, as --vocabulary-languages of `train`
+    #[arg(
+        long,
+        value_name = "TAGS",
+        default_value = "",
+        hide_default_value = true
+    )]
+    languages: NameLanguages,
 
     /// Documents that have these labels, as the feedback of `serve`: a few are enough, and names alone do, too.
     /// Without LABELS, those of their labels are added that the model does not know
@@ -180,7 +190,10 @@ impl AddArgs {
         let job = LabelEditJob {
             registry: registry(),
             model: self.model.clone(),
-            added: self.labels.clone(),
+            added: self.labels.clone().map(|path| VocabularyFile {
+                path,
+                languages: self.languages.clone(),
+            }),
             documents: documents.map(|path| Corpus::of_file(path, self.input.to_options())),
             retired: None,
             output: self.output.clone(),

@@ -23,6 +23,7 @@ use crate::settings::SettingsArgs;
 use crate::train_command::TrainCommand;
 use crate::training::TrainingJob;
 use crate::validation_args::ValidationArgs;
+use crate::vocabulary_args::VocabularyArgs;
 use crate::{interrupt, results, shell};
 
 const EXAMPLES: &str = "\
@@ -101,9 +102,8 @@ pub(crate) struct SearchArgs {
     #[command(flatten)]
     validation: ValidationArgs,
 
-    /// File with names of the labels: TSV, CSV, JSON, or SKOS as Turtle or RDF/XML
-    #[arg(long, value_name = "FILE")]
-    vocabulary: Option<PathBuf>,
+    #[command(flatten)]
+    vocabulary: VocabularyArgs,
 
     /// Keep the best trial's model in the folder
     #[arg(long)]
@@ -154,7 +154,7 @@ impl SearchArgs {
         let command = TrainCommand {
             data: &self.data,
             output: &output,
-            vocabulary: self.vocabulary.as_deref(),
+            vocabulary: self.vocabulary.file(),
             validation: &self.validation,
             input: &self.input,
             device: self.device,
@@ -190,7 +190,7 @@ impl SearchArgs {
             effort: settings.config()?.effort(),
             training: TrainingJob {
                 valid,
-                vocabulary: self.vocabulary.clone(),
+                vocabulary: self.vocabulary.file(),
                 device: self.device.device,
                 piece_cache: self.pieces.folder(),
                 ..TrainingJob::new(data, settings, &self.output)

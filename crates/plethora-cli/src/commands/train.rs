@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use plethora_core::artifact::WorkFolder;
-use plethora_core::corpus::{Feedback, LabelSpaceBuilder, read_vocabulary};
+use plethora_core::corpus::{Feedback, LabelSpaceBuilder};
 use plethora_core::{Error, grouped};
 use plethora_jobs::auto::{AutoJob, Plan};
 use plethora_jobs::tell_feedback;
@@ -23,6 +23,7 @@ use crate::session::Session;
 use crate::settings::{AutoChoice, SettingsArgs, default_settings};
 use crate::training::{Corpus, TrainingJob, TrainingReport};
 use crate::validation_args::ValidationArgs;
+use crate::vocabulary_args::VocabularyArgs;
 use crate::wording::worded;
 use crate::{auto_table, interrupt, metrics_table, registry, results, shell};
 
@@ -67,9 +68,8 @@ pub(crate) struct TrainArgs {
     #[command(flatten)]
     validation: ValidationArgs,
 
-    /// File with names of the labels: TSV, CSV, JSON, or SKOS as Turtle or RDF/XML
-    #[arg(long, value_name = "FILE")]
-    vocabulary: Option<PathBuf>,
+    #[command(flatten)]
+    vocabulary: VocabularyArgs,
 
     /// Judgements that `serve --feedback` has collected: right and missing labels are added to those
     /// of DATA, wrong ones are taken out, and documents that DATA lacks are added. --where is not
@@ -149,7 +149,7 @@ impl TrainArgs {
             budget: self.auto.budget,
             objective: self.auto.objective,
             seed: choice.seed,
-            encoder: choice.encoder,
+            encoder: choice.encoder.into(),
         };
         interrupt::install();
         if self.dry_run {
@@ -180,7 +180,7 @@ impl TrainArgs {
         Ok(TrainingJob {
             valid: self.validation.corpus(&data, &self.input)?,
             data,
-            vocabulary: self.vocabulary.clone(),
+            vocabulary: self.vocabulary.file(),
             output: self.output.clone(),
             settings,
             device: self.device.device,
@@ -196,8 +196,8 @@ impl TrainArgs {
         let Some(path) = &self.feedback else {
             return Ok(None);
         };
-        let named = match &self.vocabulary {
-            Some(vocabulary) => read_vocabulary(vocabulary)?,
+        let named = match self.vocabulary.file() {
+            Some(vocabulary) => vocabulary.read()?,
             None => Vec::new(),
         };
         Ok(Some(Arc::new(Feedback::read(path)?.with_named(&named))))

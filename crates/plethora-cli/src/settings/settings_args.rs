@@ -58,7 +58,7 @@ pub(crate) struct SettingsArgs {
     pub(crate) vectors: Option<PathBuf>,
 
     /// Pretrained transformer to start from: a Hugging Face folder, or a name in the Hugging Face
-    /// cache
+    /// cache. Without --system, a sentence encoder from that cache is taken if there is one; none: no encoder
     #[arg(long, value_name = "FOLDER")]
     pub(crate) encoder: Option<String>,
 }

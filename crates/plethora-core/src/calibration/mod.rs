@@ -26,7 +26,7 @@ pub use config::{CalibrationConfig, Method, ThresholdScope};
 pub use f1_sweep::{BestThreshold, best_threshold};
 pub use isotonic::{Isotonic, IsotonicBlock};
 pub use map::{CALIBRATION_FILE, Calibration};
-pub use platt::Platt;
+pub use platt::{Platt, logistic};
 pub use quality::Quality;
 pub use score_map::ScoreMap;
 pub use score_table::{ScoreCount, ScoreTable};

@@ -156,7 +156,8 @@ fn log_odds(score: f64) -> f64 {
     (score / (1.0 - score)).ln()
 }
 
-fn logistic(margin: f64) -> f64 {
+/// `1 / (1 + exp(-margin))`.
+pub fn logistic(margin: f64) -> f64 {
     1.0 / (1.0 + (-margin).exp())
 }
 

@@ -2,10 +2,10 @@
 
 use plethora_core::metrics::Evaluation;
 use plethora_core::{Result, ScoredLabel};
-use plethora_system::{Fusion, FusionFitter};
+use plethora_system::{Candidates, Fusion};
 
 use super::held_back::HeldBack;
-use super::rankings::{Labels, MemberRankings, fitter, measure};
+use super::rankings::{Labels, MemberRankings, candidates, measure};
 use super::report::HeldBackFigures;
 
 /// A member that adds less to nDCG@5 is not worth its time at prediction.
@@ -52,7 +52,7 @@ impl Consensus {
                 _ => break,
             }
         }
-        let best = Candidate::of(&chosen(&kept, members, held_back, labels))?;
+        let best = Fused::of(&chosen(&kept, members, held_back, labels))?;
         let (evaluation, figures) = measure(&best.rankings, labels, num_documents)?;
         Ok(Self {
             kept,
@@ -70,30 +70,30 @@ fn chosen(
     members: &[MemberRankings],
     held_back: &HeldBack,
     labels: &Labels,
-) -> FusionFitter {
+) -> Candidates {
     let rankings: Vec<&MemberRankings> = kept.iter().map(|&place| &members[place]).collect();
-    fitter(&rankings, held_back, labels)
+    candidates(&rankings, held_back, labels)
 }
 
 /// nDCG@5 of members together, fused or by their mean, whichever is better.
-fn worth(members: &FusionFitter) -> f64 {
+fn worth(members: &Candidates) -> f64 {
     if members.num_members() > 1 && members.can_fit() {
-        members.quick_ndcg().max(members.mean_ndcg())
+        Fusion::quick_ndcg(members).max(members.mean_ndcg())
     } else {
         members.mean_ndcg()
     }
 }
 
 /// Members together.
-struct Candidate {
+struct Fused {
     fusion: Option<Fusion>,
     rankings: Vec<Vec<ScoredLabel>>,
 }
 
-impl Candidate {
-    fn of(members: &FusionFitter) -> Result<Self> {
+impl Fused {
+    fn of(members: &Candidates) -> Result<Self> {
         if members.num_members() > 1 && members.can_fit() {
-            let fitted = members.fit()?;
+            let fitted = Fusion::fit(members)?;
             if fitted.fusion.ndcg_after > fitted.fusion.ndcg_before {
                 return Ok(Self {
                     rankings: fitted.rankings,

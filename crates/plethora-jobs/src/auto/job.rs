@@ -15,6 +15,7 @@ use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
 use super::consensus::Consensus;
+use super::encoders;
 use super::held_back::HeldBack;
 use super::members::FinalMember;
 use super::objective::Objective;
@@ -25,6 +26,7 @@ use super::report::{AutoReport, MemberReport};
 use crate::Session;
 use crate::check::CorpusProfile;
 use crate::figures::percent;
+use crate::folders;
 use crate::model_folder::{about_model, size_of_model};
 use crate::training::TrainingJob;
 
@@ -41,8 +43,31 @@ pub struct AutoJob {
     pub objective: Objective,
     /// Seed of all random choices.
     pub seed: u64,
-    /// The pretrained encoder to start from, where one is named.
-    pub encoder: Option<String>,
+    /// The pretrained encoder to start from; where none is named, one that the machine has.
+    pub encoder: EncoderChoice,
+}
+
+/// Which pretrained encoder members may start from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum EncoderChoice {
+    /// A sentence encoder from the Hugging Face cache, where there is one that can be used.
+    #[default]
+    AtHand,
+    /// This one.
+    Named(String),
+    /// None.
+    None,
+}
+
+impl From<Option<String>> for EncoderChoice {
+    /// As people write it: a name, `none`, or nothing.
+    fn from(given: Option<String>) -> Self {
+        match given {
+            Some(name) if name == "none" => Self::None,
+            Some(name) => Self::Named(name),
+            None => Self::AtHand,
+        }
+    }
 }
 
 /// Everything that is known once the corpus was read.
@@ -142,22 +167,42 @@ impl AutoJob {
         }
         let valid = self.training.valid.as_ref();
         let held_back = HeldBack::choose(data, valid, self.seed, size.num_documents, session)?;
-        let planning = Planning {
+        let has_names = self.training.vocabulary.is_some() || profile.has_names();
+        let effort = held_back.effort();
+        let check = |settings: &Settings| {
+            let job = self.job(settings.clone(), PathBuf::new());
+            job.check(session)
+        };
+        let planning = |encoder: Option<String>| Planning {
             registry: self.registry,
             size,
             budget: self.budget,
             device: self.training.device,
             seed: self.seed,
-            encoder: self.encoder.as_deref(),
-            has_names: self.training.vocabulary.is_some() || profile.has_names(),
-            effort: held_back.effort(),
+            encoder,
+            has_names,
+            effort,
             num_threads: rayon::current_num_threads(),
-            check: &|settings| self.job(settings.clone(), PathBuf::new()).check(session),
+            check: &check,
+        };
+        let plan = match &self.encoder {
+            EncoderChoice::Named(name) => planning(Some(name.clone())).plan()?,
+            EncoderChoice::None => planning(None).plan()?,
+            EncoderChoice::AtHand => {
+                let cache = folders::encoders().unwrap_or_default();
+                let mut found = encoders::at_hand(&cache, self.training.device).into_iter();
+                // One that cannot be used is as good as none.
+                let usable = found.find_map(|name| planning(Some(name)).plan().ok());
+                match usable {
+                    Some(plan) => plan,
+                    None => planning(None).plan()?,
+                }
+            }
         };
         Ok(Prepared {
             plan: match held_back.documents.len() {
-                0 => planning.plan()?.of_one(self.registry.default_system().name),
-                _ => planning.plan()?,
+                0 => plan.of_one(self.registry.default_system().name),
+                _ => plan,
             },
             labels: Labels::new(profile.label_counts(), &held_back),
             held_back,

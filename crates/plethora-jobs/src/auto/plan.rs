@@ -61,6 +61,9 @@ pub struct Plan {
     pub num_threads: usize,
     /// Memory at hand, where the system tells.
     pub memory_bytes: Option<u64>,
+    /// The pretrained encoder that members start from, where some can.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub encoder: Option<String>,
     /// How many times each member is trained while documents are held back, as a share of once on
     /// all.
     pub effort: f64,
@@ -76,7 +79,7 @@ pub(super) struct Planning<'a> {
     pub(super) device: Device,
     pub(super) seed: u64,
     /// The pretrained encoder to start from, where one is named.
-    pub(super) encoder: Option<&'a str>,
+    pub(super) encoder: Option<String>,
     /// Whether labels have names of their own.
     pub(super) has_names: bool,
     /// How many times members are trained before the last time.
@@ -105,11 +108,11 @@ impl Planning<'_> {
                     "seed",
                     AssignedValue::Typed(self.seed.into()),
                 )?;
-                if let Some(encoder) = self.encoder {
+                if let Some(encoder) = &self.encoder {
                     assign(
                         &mut settings,
                         "encoder",
-                        AssignedValue::Text(encoder.into()),
+                        AssignedValue::Text(encoder.clone()),
                     )?;
                 }
                 let mut member = self.member(proposed.name, settings)?;
@@ -147,6 +150,11 @@ impl Planning<'_> {
             size: self.size,
             num_threads: self.num_threads,
             memory_bytes,
+            encoder: (self.encoder.clone()).filter(|_| {
+                members
+                    .iter()
+                    .any(|member| member.settings.option("encoder").is_some())
+            }),
             effort: self.effort,
             members,
         })
@@ -240,7 +248,10 @@ impl Plan {
     /// What will be trained, in a line.
     pub fn summary(&self) -> String {
         let names: Vec<&str> = self.chosen().map(|member| member.name).collect();
-        format!("{:.1} min for {}", self.budget_s / 60.0, names.join("; "))
+        let encoder = self.encoder.as_ref();
+        let encoder = encoder.map_or_else(String::new, |name| format!(" (encoder {name})"));
+        let minutes = self.budget_s / 60.0;
+        format!("{minutes:.1} min for {}{encoder}", names.join("; "))
     }
 }
 

@@ -3,7 +3,7 @@
 use plethora_core::corpus::Document;
 use plethora_core::metrics::{Evaluation, EvaluationConfig, Evaluator};
 use plethora_core::{LabelId, Result, ScoredLabel};
-use plethora_system::{FUSION_RANKS, FusionFitter, Predictor, RankOptions};
+use plethora_system::{Candidates, FUSION_RANKS, Predictor, RankOptions};
 use rustc_hash::FxHashMap;
 
 use super::held_back::HeldBack;
@@ -115,24 +115,24 @@ pub(super) fn rank(
     Ok(())
 }
 
-/// A fitter with the rankings of these members.
-pub(super) fn fitter(
+/// What these members rank, to fit how their scores become one.
+pub(super) fn candidates(
     members: &[&MemberRankings],
     held_back: &HeldBack,
     labels: &Labels,
-) -> FusionFitter {
-    let mut fitter = FusionFitter::new(members.len());
+) -> Candidates {
+    let mut candidates = Candidates::new(members.len());
     for (place, truth) in labels.truth.iter().enumerate() {
         let part = held_back.parts[place];
         let rankings: Vec<&[ScoredLabel]> = members
             .iter()
             .map(|rankings| &rankings[place][..])
             .collect();
-        fitter.add(&rankings, truth, truth.len(), |label| {
+        candidates.add(&rankings, truth, truth.len(), |label| {
             labels.train_count(part, label)
         });
     }
-    fitter
+    candidates
 }
 
 /// How good rankings of the held-back documents are.

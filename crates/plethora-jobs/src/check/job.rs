@@ -1,9 +1,7 @@
 //! Reading corpora to see what is in them.
 
-use std::path::PathBuf;
-
 use plethora_core::Result;
-use plethora_core::corpus::read_vocabulary;
+use plethora_core::corpus::VocabularyFile;
 use plethora_system::Registry;
 
 use super::{CheckReport, CorpusProfile};
@@ -20,13 +18,13 @@ pub struct CheckJob {
     /// Test documents, to be looked for among those of the corpus.
     pub against: Option<Corpus>,
     /// File with names of the labels, to look for those it lacks.
-    pub vocabulary: Option<PathBuf>,
+    pub vocabulary: Option<VocabularyFile>,
 }
 
 impl CheckJob {
     /// Reads everything once.
     pub fn run(&self, session: &Session) -> Result<CheckReport> {
-        let vocabulary = self.vocabulary.as_deref().map(read_vocabulary);
+        let vocabulary = self.vocabulary.as_ref().map(VocabularyFile::read);
         let vocabulary = vocabulary.transpose()?;
         let profile = CorpusProfile::read(self.data.open()?, None, session)?;
         let against = match &self.against {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use plethora_core::artifact::TrainedOn;
-use plethora_core::corpus::{CorpusReader, Document, Format, Label};
+use plethora_core::corpus::{CorpusReader, Document, Format, Label, VocabularyFile};
 use plethora_core::{Progress, Result};
 use plethora_system::{DocumentSource, DocumentStream};
 use rustc_hash::FxHashSet;
@@ -36,14 +36,14 @@ pub(super) struct TrainingDocuments<'a> {
 impl<'a> TrainingDocuments<'a> {
     pub(super) fn open(
         corpus: &'a Corpus,
-        vocabulary_file: Option<&'a Path>,
+        vocabulary_file: Option<&'a VocabularyFile>,
         progress: &'a dyn Progress,
     ) -> Result<Self> {
         let reader = corpus.open()?;
         let labels = vocabulary(vocabulary_file, &reader)?;
         Ok(Self {
             corpus,
-            unnamed: vocabulary_file.map(|path| UnnamedLabels::new(path, &labels)),
+            unnamed: vocabulary_file.map(|file| UnnamedLabels::new(&file.path, &labels)),
             reader,
             labels,
             progress,

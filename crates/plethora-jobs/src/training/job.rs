@@ -7,6 +7,7 @@ use plethora_core::Result;
 use plethora_core::artifact::{
     METRICS_FILE, ModelCard, ModelDetails, ModelWriter, WorkFolder, save_label_space,
 };
+use plethora_core::corpus::VocabularyFile;
 use plethora_core::metrics::{Evaluation, EvaluationConfig};
 use plethora_system::settings::Settings;
 use plethora_system::{
@@ -30,7 +31,7 @@ pub struct TrainingJob {
     /// Documents to measure the model on; neural systems also choose their weights by them.
     pub valid: Option<Corpus>,
     /// Names of the labels.
-    pub vocabulary: Option<PathBuf>,
+    pub vocabulary: Option<VocabularyFile>,
     /// Folder for the model.
     pub output: PathBuf,
     /// The system and its settings.
@@ -187,7 +188,7 @@ impl TrainingJob {
     }
 
     fn train(&self, session: &Session) -> Result<Unsaved> {
-        let vocabulary = self.vocabulary.as_deref();
+        let vocabulary = self.vocabulary.as_ref();
         let mut documents = TrainingDocuments::open(&self.data, vocabulary, session.progress())?;
         documents.need_labels = self.settings.config()?.needs_labels();
         let mut stream = WithNames::new(&mut documents, self.learns_names);

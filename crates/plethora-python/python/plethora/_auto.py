@@ -21,7 +21,8 @@ class Auto(Classifier):
     objective
         What the model should be best at: ``"nDCG@5"``, ``"PSP@5"`` or ``"micro-F1"``.
     encoder
-        Pretrained transformer to start from: a Hugging Face folder, or a name in its cache.
+        Pretrained transformer to start from: a Hugging Face folder, or a name in its cache. If not
+        given, a sentence encoder from that cache, if there is one; ``"none"`` takes none.
     top_k, seed, device, n_jobs, progress
         As those of :class:`Classifier`.
     """

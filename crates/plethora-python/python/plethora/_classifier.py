@@ -17,7 +17,7 @@ from ._inputs import Fields, Labels, Sources, Texts, documents, is_matrix, neede
 from ._inputs import TEXT_FIELD, num_columns_of, sources
 from ._libtorch import share_with_torch
 from ._progress import ProgressOption, listener
-from ._reading import PathLike
+from ._reading import PathLike, vocabulary_file
 from ._settings import changed, nested, num_threads, plain, request
 from ._shown import Explanation, Metrics, classifier_html
 
@@ -140,6 +140,7 @@ class Classifier:
         label_separator: str | None = None,
         label_names: Sequence[str] | None = None,
         vocabulary: PathLike | None = None,
+        vocabulary_languages: Sequence[str] = (),
         learn_names: bool = False,
         output: PathLike | None = None,
         overwrite: bool = False,
@@ -168,6 +169,8 @@ class Classifier:
             Names of the columns of an indicator matrix, or of labels that are numbers.
         vocabulary
             File with names, synonyms and parents of the labels.
+        vocabulary_languages
+            Languages of the names to take, as ``["de", "en"]``: labels are called by the first.
         learn_names
             Learn from the names of the vocabulary, too, as from one short document each.
         output
@@ -191,7 +194,7 @@ class Classifier:
         share_with_torch(self.device)
         run = {
             "output": str(target),
-            "vocabulary": None if vocabulary is None else os.fspath(vocabulary),
+            "vocabulary": vocabulary_file(vocabulary, vocabulary_languages),
             "device": self.device,
             "num_threads": self._num_threads(),
             "learn_names": learn_names,

@@ -16,7 +16,7 @@ from ._errors import ConfigError
 from ._inputs import Fields, Labels, Texts, documents, needed_labels, sources
 from ._libtorch import share_with_torch
 from ._progress import ProgressOption, listener
-from ._reading import PathLike, Reading, corpus
+from ._reading import PathLike, Reading, corpus, vocabulary_file
 from ._settings import num_threads, plain, request
 from ._shown import Check, Report, Search
 
@@ -40,6 +40,7 @@ def check(
     against_where: Mapping[str, str] | None = None,
     against_labels_file: PathLike | None = None,
     vocabulary: PathLike | None = None,
+    vocabulary_languages: Sequence[str] = (),
     n_jobs: int | None = None,
     progress: ProgressOption = None,
     **reading: Unpack[Reading],
@@ -52,7 +53,8 @@ def check(
         Test corpus: looks for its documents among those of the first, and for labels it lacks.
         `against_where` replaces the `where` of the same field.
     vocabulary
-        File with names of the labels, to look for those it lacks.
+        File with names of the labels, to look for those it lacks; `vocabulary_languages` as
+        ``["de", "en"]`` chooses among languages.
     **reading
         How to read, as :func:`plethora.load_dataset`.
     """
@@ -60,7 +62,7 @@ def check(
     asked = {
         "data": data_file,
         "against": None,
-        "vocabulary": _path(vocabulary),
+        "vocabulary": vocabulary_file(vocabulary, vocabulary_languages),
         "num_threads": num_threads(n_jobs),
     }
     second: Reading = {**reading}
@@ -90,6 +92,7 @@ def search(
     valid_where: Mapping[str, str] | None = None,
     valid_share: float = 0.1,
     vocabulary: PathLike | None = None,
+    vocabulary_languages: Sequence[str] = (),
     keep_model: bool = False,
     overwrite: bool = False,
     resume: bool = False,
@@ -127,7 +130,7 @@ def search(
         "data": data_file,
         "valid": None,
         "valid_share": valid_share,
-        "vocabulary": _path(vocabulary),
+        "vocabulary": vocabulary_file(vocabulary, vocabulary_languages),
         "output": _path(output),
         "settings": json.loads(request(chosen, preset, dtype, settings or {})),
         "ranges": [f"{key}={_range(value)}" for key, value in (ranges or {}).items()],
@@ -285,10 +288,10 @@ def ensemble(
     Parameters
     ----------
     combination
-        "mean", "noisy-or", "reciprocal-rank" or "stacked"; if not given the mean, or "stacked"
-        with `fit`.
+        "mean", "noisy-or" or "reciprocal-rank", or with `fit` "stacked", "powers", "label-weights"
+        or "fused"; if not given the mean, or "stacked" with `fit`.
     fit
-        Documents with true labels to fit the weights of a stacked ensemble to.
+        Documents with true labels to fit weights to; not those of the training data.
     link
         Leaves the models where they are instead of copying them.
     weights

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any, Mapping, Sequence, TypedDict, Union
 
+from ._errors import ConfigError
+
 PathLike = Union[str, "os.PathLike[str]"]
 
 
@@ -63,3 +65,14 @@ def corpus(
         "label_separator": label_separator,
         "docs_limit": docs_limit,
     }
+
+
+def vocabulary_file(path: PathLike | None, languages: Sequence[str]) -> dict[str, Any] | None:
+    """A file with names of labels, and the languages of those to take."""
+    if path is None:
+        if languages:
+            raise ConfigError("vocabulary_languages: there is no vocabulary")
+        return None
+    if isinstance(languages, str):
+        languages = languages.split(",")
+    return {"path": os.fspath(path), "languages": list(languages)}

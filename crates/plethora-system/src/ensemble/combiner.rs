@@ -1,11 +1,14 @@
 //! One ranking from those of the members.
 
 use plethora_core::calibration::{BandValues, FrequencyBands};
+use plethora_core::corpus::LabelSpace;
 use plethora_core::metrics::BucketName;
 use plethora_core::{LabelId, ScoredLabel};
 
 use super::config::{Combination, EnsembleConfig};
 use super::fusion::{Fusion, FusionRows};
+use super::label_weights::WeightsById;
+use super::powers::Powers;
 
 /// Keeps the first ranks of a list from counting for everything, with the value of the paper that
 /// reciprocal ranks come from (Cormack, Clarke and Büttcher).
@@ -29,6 +32,8 @@ pub(super) enum Combiner {
     NoisyOr { exponents: Vec<f64> },
     ReciprocalRank { shares: Vec<f64> },
     Stacked(StackedWeights),
+    Powers(Powers),
+    LabelWeights(WeightsById),
     Fused(Fusion, usize),
 }
 
@@ -41,27 +46,31 @@ pub(super) struct StackedWeights {
 }
 
 impl Combiner {
-    pub(super) fn new(config: &EnsembleConfig) -> Self {
+    /// As the settings, in which nothing is left to be fitted, say for an ensemble with these labels.
+    pub(super) fn new(config: &EnsembleConfig, labels: &LabelSpace) -> Self {
         let total: f64 = config.weights.iter().sum();
         let times = |factor: f64| config.weights.iter().map(move |weight| weight * factor);
         let shares = times(1.0 / total).collect();
+        if let Some(stacking) = &config.stacking {
+            let (bands, weights) = (stacking.bands, &stacking.weights);
+            return Self::Stacked(StackedWeights::new(bands, &config.weights, weights));
+        }
+        if let Some(powers) = &config.powers {
+            return Self::Powers(powers.clone());
+        }
+        if let Some(weights) = &config.label_weights {
+            return Self::LabelWeights(weights.by_id(labels));
+        }
         if let Some(fusion) = &config.fusion {
             return Self::Fused(fusion.clone(), config.weights.len());
         }
-        match (config.combination, &config.stacking) {
-            (Combination::NoisyOr, _) => Self::NoisyOr {
+        match config.combination {
+            Combination::NoisyOr => Self::NoisyOr {
                 exponents: times(config.weights.len() as f64 / total).collect(),
             },
-            (Combination::ReciprocalRank, _) => Self::ReciprocalRank { shares },
-            (Combination::Stacked, Some(stacking)) => Self::Stacked(StackedWeights::new(
-                stacking.bands,
-                &config.weights,
-                &stacking.weights,
-            )),
-            // The settings are refused where there is nothing to stack or fuse with.
-            (Combination::Mean | Combination::Stacked | Combination::Fused, _) => {
-                Self::Mean { shares }
-            }
+            Combination::ReciprocalRank => Self::ReciprocalRank { shares },
+            // While members are ranked to fit the others, what they say is not combined.
+            _ => Self::Mean { shares },
         }
     }
 
@@ -100,6 +109,8 @@ impl Combiner {
         let sum = |of: &dyn Fn(&Vote) -> f64| votes.iter().map(of).sum::<f64>();
         match self {
             Self::Mean { shares } => sum(&|vote| shares[vote.member] * f64::from(vote.score)),
+            Self::Powers(powers) => f64::from(powers.score(votes)),
+            Self::LabelWeights(weights) => f64::from(weights.score(votes)),
             // A forest looks at all labels of a document together.
             Self::Fused(..) => 0.0,
             Self::NoisyOr { exponents } => {
@@ -163,7 +174,7 @@ mod tests {
             vote(1, 1, 1, 0.75),
             vote(2, 1, 2, 0.25),
         ];
-        let ranking = Combiner::new(config).combine(votes, &[100, 100, 2]);
+        let ranking = Combiner::new(config, &LabelSpace::default()).combine(votes, &[100, 100, 2]);
         let ranking = ranking.into_iter();
         ranking.map(|found| (found.label.0, found.score)).collect()
     }

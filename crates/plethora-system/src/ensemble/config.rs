@@ -5,7 +5,9 @@ use plethora_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use super::fusion::Fusion;
+use super::label_weights::LabelWeights;
 use super::link::MemberLink;
+use super::powers::Powers;
 use super::stacking::{Stacking, check_weights};
 use crate::predictor::as_model_error;
 
@@ -15,6 +17,9 @@ const DEFAULT_DEPTH: usize = 100;
 
 /// The forest of a fused ensemble.
 pub(super) const FUSION_FILE: &str = "fusion.json";
+
+/// The weights of an ensemble that has some for each label.
+pub(super) const LABEL_WEIGHTS_FILE: &str = "label_weights.json";
 
 /// How the scores of the members become one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -31,6 +36,12 @@ pub enum Combination {
     ReciprocalRank,
     /// A weighted sum with weights by frequency of labels, fitted on validation documents.
     Stacked,
+    /// A weighted sum of powers of scores, fitted on validation documents; its scores are
+    /// probabilities.
+    Powers,
+    /// A logistic regression with weights for each label, fitted on validation documents; its scores
+    /// are probabilities.
+    LabelWeights,
     /// A forest over the scores and ranks of all members, fitted on validation documents; its scores
     /// are probabilities.
     Fused,
@@ -49,6 +60,12 @@ pub struct EnsembleConfig {
     /// Fitted weights, for [`Combination::Stacked`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stacking: Option<Stacking>,
+    /// Fitted weights and exponents, for [`Combination::Powers`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub powers: Option<Powers>,
+    /// Fitted weights, for [`Combination::LabelWeights`]; they have a file of their own.
+    #[serde(skip)]
+    pub label_weights: Option<LabelWeights>,
     /// The fitted forest, for [`Combination::Fused`]; it has a file of its own.
     #[serde(skip)]
     pub fusion: Option<Fusion>,
@@ -65,6 +82,8 @@ impl EnsembleConfig {
             depth: DEFAULT_DEPTH,
             weights: vec![1.0; num_members],
             stacking: None,
+            powers: None,
+            label_weights: None,
             fusion: None,
             links: Vec::new(),
         }
@@ -78,6 +97,9 @@ impl EnsembleConfig {
         let mut config: Self = ensemble.read_json(CONFIG_FILE)?;
         if config.combination == Combination::Fused {
             config.fusion = Some(ensemble.read_json(FUSION_FILE)?);
+        }
+        if config.combination == Combination::LabelWeights {
+            config.label_weights = Some(ensemble.read_json(LABEL_WEIGHTS_FILE)?);
         }
         let checked = config.validate(config.weights.len());
         match checked.and_then(|()| config.check_complete()) {
@@ -112,6 +134,12 @@ impl EnsembleConfig {
         if let Some(fusion) = &self.fusion {
             fusion.validate(num_members)?;
         }
+        if let Some(powers) = &self.powers {
+            powers.validate(num_members)?;
+        }
+        if let Some(label_weights) = &self.label_weights {
+            label_weights.validate(num_members)?;
+        }
         if let Some(stacking) = &self.stacking {
             check_weights(&self.weights, num_members)?;
             return stacking.validate(num_members);
@@ -131,13 +159,21 @@ impl EnsembleConfig {
 
     /// Checks that nothing is left to be fitted.
     pub(super) fn check_complete(&self) -> Result<()> {
-        if (self.combination == Combination::Stacked) != self.stacking.is_some() {
-            let message = "stacked ensembles have fitted weights, and no others do";
-            return Err(Error::config("stacking", message));
-        }
-        if (self.combination == Combination::Fused) != self.fusion.is_some() {
-            let message = "fused ensembles have a fitted forest, and no others do";
-            return Err(Error::config("fusion", message));
+        for (combination, is_fitted, setting) in [
+            (Combination::Stacked, self.stacking.is_some(), "stacking"),
+            (Combination::Powers, self.powers.is_some(), "powers"),
+            (
+                Combination::LabelWeights,
+                self.label_weights.is_some(),
+                "label_weights",
+            ),
+            (Combination::Fused, self.fusion.is_some(), "fusion"),
+        ] {
+            if (self.combination == combination) != is_fitted {
+                let name = combination.as_str();
+                let message = format!("`{name}` has what was fitted for it, and no other way does");
+                return Err(Error::config(setting, message));
+            }
         }
         if !self.links.is_empty() && self.links.len() != self.weights.len() {
             let message = format!(
@@ -153,17 +189,22 @@ impl EnsembleConfig {
 
 impl Combination {
     /// All ways, the usual one first.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 7] = [
         Self::Mean,
         Self::NoisyOr,
         Self::ReciprocalRank,
         Self::Stacked,
+        Self::Powers,
+        Self::LabelWeights,
         Self::Fused,
     ];
 
     /// True where its weights are fitted to validation documents.
     pub const fn is_fitted(self) -> bool {
-        matches!(self, Self::Stacked | Self::Fused)
+        matches!(
+            self,
+            Self::Stacked | Self::Powers | Self::LabelWeights | Self::Fused
+        )
     }
 
     /// The word for it in settings and reports.
@@ -173,6 +214,8 @@ impl Combination {
             Self::NoisyOr => "noisy-or",
             Self::ReciprocalRank => "reciprocal-rank",
             Self::Stacked => "stacked",
+            Self::Powers => "powers",
+            Self::LabelWeights => "label-weights",
             Self::Fused => "fused",
         }
     }

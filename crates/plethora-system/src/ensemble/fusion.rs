@@ -125,6 +125,20 @@ impl FusionRows {
         rows.map(|row| row[row.len() - FEATURES_OF_LABEL].exp_m1().round() as u32)
     }
 
+    /// The features of some rows.
+    pub(super) fn values_of(&self, rows: std::ops::Range<usize>) -> &[f32] {
+        &self.values[rows.start * self.num_features..rows.end * self.num_features]
+    }
+
+    /// The score that each member gives to each row, 0 where it does not rank the label.
+    pub(super) fn scores(&self) -> impl Iterator<Item = impl Iterator<Item = f32>> {
+        let rows = self.values.chunks_exact(self.num_features);
+        rows.map(|row| {
+            let own = row.chunks_exact(FEATURES_PER_MEMBER).take(self.num_members);
+            own.map(|features| features[0])
+        })
+    }
+
     /// The mean score of the members for each row.
     pub(super) fn means(&self) -> impl Iterator<Item = f32> {
         let rows = self.values.chunks_exact(self.num_features);

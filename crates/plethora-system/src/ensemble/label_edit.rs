@@ -4,7 +4,7 @@ use plethora_core::artifact::{CONFIG_FILE, ModelCopy, ModelReader, ModelWriter};
 use plethora_core::corpus::Label;
 use plethora_core::{Error, NoProgress, Result};
 
-use super::config::{EnsembleConfig, FUSION_FILE};
+use super::config::{EnsembleConfig, FUSION_FILE, LABEL_WEIGHTS_FILE};
 use super::member_folder::MemberFolder;
 use crate::{LabelChange, LabelEdit, OpenParts};
 
@@ -53,7 +53,7 @@ pub(super) fn write_members(
         let message = "no member finds labels by their names or documents; train it again";
         return Err(Error::model(folder.folder(), message));
     }
-    for name in [CONFIG_FILE, FUSION_FILE] {
+    for name in [CONFIG_FILE, FUSION_FILE, LABEL_WEIGHTS_FILE] {
         if folder.contains(name) {
             writer.write_bytes(name, &folder.read_bytes(name)?)?;
         }

@@ -61,7 +61,7 @@ impl EnsembleModel {
             })
             .collect::<Result<_>>()?;
         Ok(Self {
-            combiner: Combiner::new(&config),
+            combiner: Combiner::new(&config, parts.labels),
             config,
             members,
             train_counts: parts.labels.train_counts().to_vec(),

@@ -11,12 +11,14 @@ use plethora_core::corpus::LabelSpace;
 use plethora_core::{Error, Progress, Result, grouped};
 
 use super::ENSEMBLE;
-use super::config::{EnsembleConfig, FUSION_FILE};
+use super::config::{EnsembleConfig, FUSION_FILE, LABEL_WEIGHTS_FILE};
 use super::fusion::Fusion;
 use super::label_union::LabelUnion;
+use super::label_weights::LabelWeights;
 use super::link::MemberLink;
 use super::member_folder::{MemberFolder, member_name};
 use super::model::EnsembleModel;
+use super::powers::Powers;
 use super::stacking::Stacking;
 use crate::{Compute, OpenParts, Predictor, Registry};
 
@@ -137,6 +139,16 @@ impl EnsembleParts {
         self.config.fusion = Some(fusion);
     }
 
+    /// Sets fitted weights and exponents.
+    pub fn set_powers(&mut self, powers: Powers) {
+        self.config.powers = Some(powers);
+    }
+
+    /// Sets fitted weights by label.
+    pub fn set_label_weights(&mut self, label_weights: LabelWeights) {
+        self.config.label_weights = Some(label_weights);
+    }
+
     /// Leaves the models where they are: the ensemble, which is going to be at `target`, will open
     /// them by their paths from there.
     pub fn link(&mut self, target: &Path) -> Result<()> {
@@ -168,6 +180,9 @@ impl EnsembleParts {
         writer.write_json(CONFIG_FILE, &self.config)?;
         if let Some(fusion) = &self.config.fusion {
             writer.write_json(FUSION_FILE, fusion)?;
+        }
+        if let Some(weights) = &self.config.label_weights {
+            writer.write_json(LABEL_WEIGHTS_FILE, weights)?;
         }
         save_label_space(&self.space, &writer)?;
         let mut trained_on = TrainedOn::default();

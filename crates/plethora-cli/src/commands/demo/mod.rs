@@ -11,7 +11,7 @@ use plethora_catalogue::{Catalogue, CatalogueConfig};
 use plethora_core::corpus::{CompleteFile, Filter, ReadOptions};
 use plethora_core::metrics::EvaluationConfig;
 use plethora_core::{Error, Result};
-use plethora_jobs::auto::{AutoJob, AutoReport, Objective};
+use plethora_jobs::auto::{AutoJob, AutoReport, EncoderChoice, Objective};
 use plethora_jobs::check::{CheckReport, CorpusProfile};
 use plethora_system::Predictor;
 
@@ -119,7 +119,7 @@ impl DemoArgs {
         let job = AutoJob {
             registry: registry(),
             training: TrainingJob {
-                vocabulary: Some(self.labels_path()),
+                vocabulary: Some(self.labels_path().into()),
                 piece_cache: None,
                 replaces: true,
                 ..TrainingJob::new(self.corpus("train"), default_settings()?, self.model_path())
@@ -127,7 +127,7 @@ impl DemoArgs {
             budget: Some(BUDGET),
             objective: Objective::default(),
             seed: self.seed,
-            encoder: None,
+            encoder: EncoderChoice::None,
         };
         Ok(job.run(session, &|_| Ok(()))?)
     }

@@ -2,19 +2,24 @@
 
 mod entities;
 mod json;
+mod languages;
 mod lines;
 mod skos;
 mod table;
 
+use std::collections::BTreeSet;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
+use serde::Deserialize;
 
 use super::Label;
 use super::source::{Origin, Source};
 use crate::Result;
+
+pub use languages::NameLanguages;
 
 /// How labels are described, told by content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,14 +41,38 @@ enum VocabularyFormat {
 /// A label and the line it stands on, where lines mean something.
 type PlacedLabel = (Label, Option<u64>);
 
-/// Reads a vocabulary, told by content: TSV (`key<TAB>name`, Annif's `<uri><TAB>label`), CSV with a
-/// header (Annif's `uri,label_en,...`), a JSON object of keys with
-/// `{"label", "alt_labels", "parents"}`, JSON lines of [`Label`] or of `{"uid", "title"}`, names one
-/// per line, and SKOS as Turtle or RDF/XML.
-pub fn read_vocabulary(path: &Path) -> Result<Vec<Label>> {
-    let source = Source::open(path)?;
-    let format = VocabularyFormat::detect(source.sample());
-    read_as(format, source)
+/// A file with names of labels, and which of them are taken.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct VocabularyFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Languages of the names, where it tells them.
+    pub languages: NameLanguages,
+}
+
+impl VocabularyFile {
+    /// Reads it, told by content: TSV (`key<TAB>name`, Annif's `<uri><TAB>label`), CSV with a
+    /// header (Annif's `uri,label_en,...`), a JSON object of keys with
+    /// `{"label", "alt_labels", "parents"}`, JSON lines of [`Label`] or of `{"uid", "title"}`, names
+    /// one per line, and SKOS as Turtle or RDF/XML.
+    ///
+    /// # Errors
+    /// [`Error::Input`](crate::Error::Input) with file and line for what cannot be read, and for
+    /// languages that no name is in.
+    pub fn read(&self) -> Result<Vec<Label>> {
+        let source = Source::open(&self.path)?;
+        let format = VocabularyFormat::detect(source.sample());
+        read_as(format, source, &self.languages)
+    }
+}
+
+impl From<PathBuf> for VocabularyFile {
+    fn from(path: PathBuf) -> Self {
+        Self {
+            path,
+            languages: NameLanguages::default(),
+        }
+    }
 }
 
 /// Reads a vocabulary whose order gives labels their numbers.
@@ -54,7 +83,7 @@ pub(super) fn read_numbered_labels(path: &Path) -> Result<Vec<Label>> {
         format,
         VocabularyFormat::JsonLines | VocabularyFormat::Tsv | VocabularyFormat::Names
     ) {
-        return read_as(format, source);
+        return read_as(format, source, &NameLanguages::default());
     }
     Err(source.origin().error(
         None,
@@ -62,16 +91,26 @@ pub(super) fn read_numbered_labels(path: &Path) -> Result<Vec<Label>> {
     ))
 }
 
-fn read_as(format: VocabularyFormat, source: Source) -> Result<Vec<Label>> {
+fn read_as(
+    format: VocabularyFormat,
+    source: Source,
+    languages: &NameLanguages,
+) -> Result<Vec<Label>> {
     let origin = source.origin().clone();
+    if !matches!(
+        format,
+        VocabularyFormat::Csv | VocabularyFormat::Turtle | VocabularyFormat::RdfXml
+    ) {
+        languages.check(&BTreeSet::new(), &origin)?;
+    }
     let labels = match format {
         VocabularyFormat::JsonMap => json::read_map(source)?,
         VocabularyFormat::JsonLines => lines::read(source, json::parse_line)?,
         VocabularyFormat::Tsv => lines::read(source, table::parse_tsv_line)?,
-        VocabularyFormat::Csv => table::read_csv(source)?,
+        VocabularyFormat::Csv => table::read_csv(source, languages)?,
         VocabularyFormat::Names => lines::read_names(source)?,
-        VocabularyFormat::Turtle => skos::read_turtle(source)?,
-        VocabularyFormat::RdfXml => skos::read_rdf_xml(source)?,
+        VocabularyFormat::Turtle => skos::read_turtle(source, languages)?,
+        VocabularyFormat::RdfXml => skos::read_rdf_xml(source, languages)?,
     };
     check_keys(labels, &origin)
 }
@@ -162,10 +201,15 @@ mod tests {
     use super::*;
 
     pub(super) fn read(text: &str) -> Result<Vec<Label>> {
+        read_in("", text)
+    }
+
+    pub(super) fn read_in(languages: &str, text: &str) -> Result<Vec<Label>> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("vocabulary");
         std::fs::write(&path, text).unwrap();
-        read_vocabulary(&path)
+        let languages = languages.parse()?;
+        VocabularyFile { path, languages }.read()
     }
 
     #[test]
@@ -213,6 +257,35 @@ mod tests {
                 expected,
                 "{text}"
             );
+        }
+    }
+
+    #[test]
+    fn languages_that_a_file_does_not_have_are_refused() {
+        let turtle = "@prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n\
+            <http://a/1> skos:prefLabel \"Meer\"@de, \"mer\"@fr ; skos:altLabel \"See\"@de .\n";
+        let label = &read_in("fr,de", turtle).unwrap()[0];
+        assert_eq!(label.name, "mer");
+        assert_eq!(label.alternatives, ["Meer", "See"]);
+        for (languages, text, expected) in [
+            (
+                "de,it",
+                turtle,
+                "no name in the language `it`; the file has names in de, fr",
+            ),
+            (
+                "it",
+                "uri,label_fi,label_en\na,meri,sea\n",
+                "no name in the language `it`; the file has names in en, fi",
+            ),
+            (
+                "de",
+                "a\tsea\n",
+                "no name in the language `de`; the file does not tell languages",
+            ),
+        ] {
+            let message = read_in(languages, text).unwrap_err().to_string();
+            assert!(message.ends_with(expected), "{message}");
         }
     }
 

@@ -7,16 +7,13 @@ use oxrdfxml::{RdfXmlParseError, RdfXmlParser};
 use oxttl::{TurtleParseError, TurtleParser};
 use rustc_hash::FxBuildHasher;
 
-use super::super::Label;
-use super::super::source::Source;
+use super::super::source::{Origin, Source};
 use super::PlacedLabel;
 use super::entities::ShortEntities;
+use super::languages::{Name, NameLanguages, Names};
 use crate::Result;
 
 const SKOS: &str = "http://www.w3.org/2004/02/skos/core#";
-
-/// The language that readers of this program share.
-const PREFERRED_LANGUAGE: &str = "en";
 
 /// True for a text that starts as Turtle does.
 pub(super) fn is_turtle(text: &str) -> bool {
@@ -39,7 +36,7 @@ pub(super) fn is_turtle(text: &str) -> bool {
 }
 
 /// Reads Turtle.
-pub(super) fn read_turtle(source: Source) -> Result<Vec<PlacedLabel>> {
+pub(super) fn read_turtle(source: Source, languages: &NameLanguages) -> Result<Vec<PlacedLabel>> {
     let (reader, origin) = source.into_reader();
     let mut concepts = Concepts::default();
     for triple in TurtleParser::new().for_reader(reader) {
@@ -52,11 +49,11 @@ pub(super) fn read_turtle(source: Source) -> Result<Vec<PlacedLabel>> {
             }
         }
     }
-    Ok(concepts.finish())
+    concepts.finish(languages, &origin)
 }
 
 /// Reads RDF/XML.
-pub(super) fn read_rdf_xml(source: Source) -> Result<Vec<PlacedLabel>> {
+pub(super) fn read_rdf_xml(source: Source, languages: &NameLanguages) -> Result<Vec<PlacedLabel>> {
     let (reader, origin) = source.into_reader();
     let mut concepts = Concepts::default();
     for triple in RdfXmlParser::new().for_reader(ShortEntities::new(reader)) {
@@ -68,22 +65,14 @@ pub(super) fn read_rdf_xml(source: Source) -> Result<Vec<PlacedLabel>> {
             }
         }
     }
-    Ok(concepts.finish())
-}
-
-/// A name with its language tag, empty where it has none.
-#[derive(Debug, Clone)]
-struct Name {
-    text: String,
-    language: String,
+    concepts.finish(languages, &origin)
 }
 
 /// What triples say of one resource.
 #[derive(Debug, Default)]
 struct Concept {
     iri: String,
-    names: Vec<Name>,
-    alternatives: Vec<Name>,
+    names: Names,
     parents: Vec<String>,
     is_declared: bool,
 }
@@ -112,10 +101,13 @@ impl Concepts {
         };
         match (property, triple.object) {
             ("prefLabel", Term::Literal(literal)) => {
-                self.entry(subject).names.push(Name::from(&literal));
+                self.entry(subject).names.own.push(Name::from(&literal));
             }
             ("altLabel" | "hiddenLabel", Term::Literal(literal)) => {
-                self.entry(subject).alternatives.push(Name::from(&literal));
+                self.entry(subject)
+                    .names
+                    .alternatives
+                    .push(Name::from(&literal));
             }
             ("broader", Term::NamedNode(parent)) => self.add_parent(subject, parent.into_string()),
             ("narrower", Term::NamedNode(child)) => self.add_parent(child.into_string(), subject),
@@ -143,65 +135,34 @@ impl Concepts {
     }
 
     /// The labels: resources declared as concepts or, where none is, all that have a name.
-    fn finish(self) -> Vec<PlacedLabel> {
+    fn finish(self, languages: &NameLanguages, origin: &Origin) -> Result<Vec<PlacedLabel>> {
+        let named = self.concepts.iter().flat_map(|concept| &concept.names.own);
+        let found = named
+            .map(|name| name.language.clone())
+            .filter(|tag| !tag.is_empty());
+        languages.check(&found.collect(), origin)?;
         let has_types = self.concepts.iter().any(|concept| concept.is_declared);
         let is_label = |concept: &Concept| {
             if has_types {
                 concept.is_declared
             } else {
-                !concept.names.is_empty()
+                !concept.names.own.is_empty()
             }
         };
-        self.concepts
+        Ok(self
+            .concepts
             .into_iter()
             .filter(is_label)
-            .map(|concept| (concept.into_label(), None))
-            .collect()
-    }
-}
-
-impl Concept {
-    fn into_label(self) -> Label {
-        let Self {
-            iri,
-            names,
-            alternatives,
-            parents,
-            ..
-        } = self;
-        let Some(chosen) = names.iter().min_by_key(|name| name.rank()) else {
-            return Label {
-                parents,
-                ..Label::from_key(iri)
-            };
-        };
-        // Names in two dozen other languages would drown those that a text can hold.
-        let mut others: Vec<String> = Vec::new();
-        for name in alternatives {
-            let is_readable = name.language.is_empty() || name.language == chosen.language;
-            if is_readable && name.text != chosen.text && !others.contains(&name.text) {
-                others.push(name.text);
-            }
-        }
-        Label {
-            key: iri,
-            name: chosen.text.clone(),
-            alternatives: others,
-            parents,
-        }
-    }
-}
-
-impl Name {
-    /// English comes first, then names without language, then others in the file's order.
-    fn rank(&self) -> u8 {
-        let primary = self.language.split('-').next().unwrap_or_default();
-        match primary {
-            PREFERRED_LANGUAGE if self.language == PREFERRED_LANGUAGE => 0,
-            PREFERRED_LANGUAGE => 1,
-            "" => 2,
-            _ => 3,
-        }
+            .map(|concept| {
+                let Concept {
+                    iri,
+                    names,
+                    parents,
+                    ..
+                } = concept;
+                (languages.label(iri, names, parents), None)
+            })
+            .collect())
     }
 }
 

@@ -5,13 +5,14 @@ use super::super::csv_records::CsvRecords;
 use super::super::format::bare_uri;
 use super::super::source::Source;
 use super::PlacedLabel;
+use super::languages::{Name, NameLanguages, Names};
 use crate::Result;
 
 /// Columns that may hold the key.
 const KEY_COLUMNS: [&str; 3] = ["uri", "key", "id"];
 
-/// Columns that may hold the name, the preferred one first.
-const NAME_COLUMNS: [&str; 3] = ["label_en", "label", "name"];
+/// Columns that may hold the name where its language is not told, the preferred one first.
+const NAME_COLUMNS: [&str; 2] = ["label", "name"];
 
 /// Annif has one column of names for each language.
 const LANGUAGE_PREFIX: &str = "label_";
@@ -42,41 +43,67 @@ pub(super) fn is_csv_header(line: &str) -> bool {
 
 struct Columns {
     key: usize,
-    name: usize,
-    /// Names in other languages.
-    others: Vec<usize>,
+    /// The name in a language that is not told.
+    name: Option<usize>,
+    /// Names by language.
+    languages: Vec<(usize, String)>,
 }
 
 impl Columns {
     fn find(header: &[&str]) -> Option<Self> {
         let find = |column: &str| header.iter().position(|cell| *cell == column);
-        let languages: Vec<usize> = (0..header.len())
-            .filter(|&column| header[column].starts_with(LANGUAGE_PREFIX))
-            .collect();
         let key = KEY_COLUMNS.into_iter().find_map(find)?;
-        let name = NAME_COLUMNS
-            .into_iter()
-            .find_map(find)
-            .or_else(|| languages.first().copied())?;
-        let others = languages
-            .into_iter()
-            .filter(|&column| column != name)
+        let name = NAME_COLUMNS.into_iter().find_map(find);
+        let tags = header.iter().map(|cell| cell.strip_prefix(LANGUAGE_PREFIX));
+        let languages: Vec<(usize, String)> = (tags.enumerate())
+            .filter_map(|(column, tag)| Some((column, tag?.to_ascii_lowercase())))
             .collect();
-        Some(Self { key, name, others })
+        (name.is_some() || !languages.is_empty()).then_some(Self {
+            key,
+            name,
+            languages,
+        })
     }
 
-    fn label(&self, cells: &[&str]) -> Label {
-        let key = bare_uri(cells[self.key]);
-        let others = self.others.iter().map(|&column| cells[column]);
-        let mut names = std::iter::once(cells[self.name])
-            .chain(others)
-            .filter(|name| !name.is_empty())
-            .map(ToOwned::to_owned);
-        let name = names.next().unwrap_or_else(|| key.to_owned());
-        let mut alternatives: Vec<String> = names.filter(|other| *other != name).collect();
-        alternatives.dedup();
+    fn label(&self, cells: &[&str], languages: &NameLanguages) -> Label {
+        let key = bare_uri(cells[self.key]).to_owned();
+        let plain = self.name.iter().map(|&column| (column, ""));
+        let tagged = self
+            .languages
+            .iter()
+            .map(|(column, tag)| (*column, tag.as_str()));
+        let own: Vec<Name> = plain
+            .chain(tagged)
+            .filter(|&(column, _)| !cells[column].is_empty())
+            .map(|(column, language)| Name {
+                text: cells[column].to_owned(),
+                language: language.to_owned(),
+            })
+            .collect();
+        if languages.is_empty() {
+            return Self::label_in_all(key, &own);
+        }
+        let names = Names {
+            own,
+            alternatives: Vec::new(),
+        };
+        languages.label(key, names, Vec::new())
+    }
+
+    /// Columns are few, so that names in all languages are kept: the English one, or else the first, calls
+    /// the label.
+    fn label_in_all(key: String, names: &[Name]) -> Label {
+        let is_english = |name: &&Name| name.language == "en";
+        let chosen = names.iter().find(is_english).or(names.first());
+        let name = chosen.map_or_else(|| key.clone(), |name| name.text.clone());
+        let mut alternatives: Vec<String> = Vec::new();
+        for other in names {
+            if other.text != name && !alternatives.contains(&other.text) {
+                alternatives.push(other.text.clone());
+            }
+        }
         Label {
-            key: key.to_owned(),
+            key,
             name,
             alternatives,
             parents: Vec::new(),
@@ -85,7 +112,8 @@ impl Columns {
 }
 
 /// Reads a CSV with a header.
-pub(super) fn read_csv(source: Source) -> Result<Vec<PlacedLabel>> {
+pub(super) fn read_csv(source: Source, languages: &NameLanguages) -> Result<Vec<PlacedLabel>> {
+    let origin = source.origin().clone();
     let mut records = CsvRecords::new(source, b',');
     let mut columns: Option<Columns> = None;
     let mut labels = Vec::new();
@@ -96,13 +124,15 @@ pub(super) fn read_csv(source: Source) -> Result<Vec<PlacedLabel>> {
         let cells: Vec<&str> = cells.into_iter().map(str::trim).collect();
         match &columns {
             None => {
-                columns = Columns::find(&cells);
-                if columns.is_none() {
+                let Some(found) = Columns::find(&cells) else {
                     return Err(records.error("expected a header with `uri` and `label`"));
-                }
+                };
+                let tags = found.languages.iter().map(|(_, tag)| tag.clone());
+                languages.check(&tags.collect(), &origin)?;
+                columns = Some(found);
             }
             Some(columns) => {
-                let label = columns.label(&cells);
+                let label = columns.label(&cells, languages);
                 labels.push((label, Some(records.line())));
             }
         }
@@ -113,7 +143,7 @@ pub(super) fn read_csv(source: Source) -> Result<Vec<PlacedLabel>> {
 mod tests {
     use std::fmt::Write;
 
-    use super::super::tests::read;
+    use super::super::tests::{read, read_in};
 
     #[test]
     fn tsv_keys_lose_their_brackets_and_notations_are_left_out() {
@@ -151,5 +181,9 @@ mod tests {
         );
         assert_eq!(labels[0].alternatives, ["meri"]);
         assert_eq!(labels[1].name, "ilma");
+        let finnish = read_in("fi", "uri,label_fi,label_en\na,meri,sea\nb,,air\n").unwrap();
+        assert_eq!(finnish[0].name, "meri");
+        assert!(finnish[0].alternatives.is_empty());
+        assert_eq!(finnish[1].name, "air");
     }
 }
