@@ -51,5 +51,5 @@ pub use publication::CompleteFile;
 pub use reader::CorpusReader;
 pub use sample::Sample;
 pub use split::{Fractions, RandomSplit, SplitMethod, split};
-pub use vocabulary::{NameLanguages, VocabularyFile};
+pub use vocabulary::{NameLanguages, VocabularyFile, VocabularyMistakes};
 pub use writer::CorpusWriter;

@@ -1,6 +1,6 @@
 //! Everything that a check finds.
 
-use plethora_core::corpus::Label;
+use plethora_core::corpus::{Label, VocabularyMistakes};
 use plethora_core::{Error, Result};
 use plethora_system::{Estimate, Registry, SystemSpec, TrainingSize};
 use rustc_hash::FxHashSet;
@@ -23,6 +23,9 @@ pub struct CheckReport {
     pub(super) against: Option<AgainstReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) unknown_to_vocabulary: Option<MissingLabels>,
+    /// What is probably wrong with the vocabulary.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) vocabulary_mistakes: Vec<String>,
     pub(super) size: TrainingSize,
     pub(super) estimates: Vec<SystemEstimate>,
     #[serde(skip)]
@@ -106,6 +109,9 @@ impl CheckReport {
                 let keys: FxHashSet<&str> = labels.iter().map(|label| label.key.as_str()).collect();
                 MissingLabels::of(profile, |key| keys.contains(key))
             }),
+            vocabulary_mistakes: vocabulary
+                .map(|labels| VocabularyMistakes::of(labels).lines())
+                .unwrap_or_default(),
             size,
             // Without labels nothing can be trained, and nothing costs nothing.
             estimates: (registry.systems().filter(|_| profile.num_assignments > 0))

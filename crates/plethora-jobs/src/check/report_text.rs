@@ -19,6 +19,9 @@ impl CheckReport {
         if let Some(missing) = &self.unknown_to_vocabulary {
             text.push_str(&render_missing("unknown to the vocabulary", missing));
         }
+        for line in &self.vocabulary_mistakes {
+            let _ = writeln!(text, "vocabulary: {line}");
+        }
         if self.data.num_assignments > 0 {
             text.push_str(&render_histogram(&self.data));
             text.push_str(&render_frequent(&self.data));

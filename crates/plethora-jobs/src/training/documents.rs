@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use plethora_core::artifact::TrainedOn;
-use plethora_core::corpus::{CorpusReader, Document, Format, Label, VocabularyFile};
+use plethora_core::corpus::{
+    CorpusReader, Document, Format, Label, VocabularyFile, VocabularyMistakes,
+};
 use plethora_core::{Progress, Result};
 use plethora_system::{DocumentSource, DocumentStream};
 use rustc_hash::FxHashSet;
@@ -138,6 +140,7 @@ impl DocumentStream for TrainingDocuments<'_> {
 /// predictions are read.
 struct UnnamedLabels<'a> {
     path: &'a Path,
+    mistakes: VocabularyMistakes,
     named: FxHashSet<String>,
     found: FxHashSet<String>,
     met: FxHashSet<String>,
@@ -147,6 +150,7 @@ impl<'a> UnnamedLabels<'a> {
     fn new(path: &'a Path, vocabulary: &[Label]) -> Self {
         Self {
             path,
+            mistakes: VocabularyMistakes::of(vocabulary),
             named: vocabulary.iter().map(|label| label.key.clone()).collect(),
             found: FxHashSet::default(),
             met: FxHashSet::default(),
@@ -167,6 +171,9 @@ impl<'a> UnnamedLabels<'a> {
     }
 
     fn tell(&self) {
+        for line in self.mistakes.lines() {
+            tracing::warn!("{}: {line}", self.path.display());
+        }
         if !self.found.is_empty() {
             tracing::warn!(
                 "{} of {} labels are not in {}; their keys serve as names",

@@ -206,7 +206,6 @@ impl LexicalTrainer<'_> {
     }
 
     fn warn(&self, names: &NameTable) {
-        let num_in_cycles = self.relations.num_in_cycles();
         for (count, what) in [
             (names.num_without, "labels have no name in words".to_owned()),
             (
@@ -216,10 +215,6 @@ impl LexicalTrainer<'_> {
             (
                 names.num_crowded,
                 format!("names were left out, as more than {MAX_SHARED} labels share them"),
-            ),
-            (
-                num_in_cycles,
-                "labels are broader than themselves".to_owned(),
             ),
         ] {
             if count > 0 {

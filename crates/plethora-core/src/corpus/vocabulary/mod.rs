@@ -4,6 +4,7 @@ mod entities;
 mod json;
 mod languages;
 mod lines;
+mod mistakes;
 mod skos;
 mod table;
 
@@ -20,6 +21,7 @@ use super::source::{Origin, Source};
 use crate::Result;
 
 pub use languages::NameLanguages;
+pub use mistakes::VocabularyMistakes;
 
 /// How labels are described, told by content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
