@@ -46,6 +46,8 @@ class Network:
                     self.attention_parameters(f"{side}.{step}", False)
             if settings["cross"] and settings["used"]:
                 self.attention_parameters(f"{side}.cross", True)
+            if settings["masked"] and side == "teacher":
+                self.attention_parameters("joint", False)
             if settings["norm"]:
                 self.norm_parameters(f"{side}.norm")
             if settings["pooling"] == "attention":
@@ -166,6 +168,12 @@ class Network:
                     own + self.attention(f"{side}.cross", self.norm(f"{side}.cross.norm", own),
                                          self.norm(f"{side}.cross.other_norm", other), "full")
                     for side, own, other in sides]
+            if self.s["masked"]:
+                both = torch.cat([labels, text])
+                own = self.norm("joint.norm", both)
+                found = self.attention("joint", own, own, "masked")
+                both = both + found if self.s["residual"] != "none" else found
+                labels, text = both[:len(labels)], both[len(labels):]
             vector = torch.cat([self.pool("teacher", labels), self.pool("text", text)])
         else:
             vector = self.pool("text", text)
@@ -209,7 +217,7 @@ class Network:
 
 
 FULL = {"used": True, "first": "masked", "second": "full", "residual": "both", "norm": True, "tanh": False,
-        "mask": "future", "positions": False, "cross": True, "pooling": "attention", "activation": "relu",
+        "mask": "future", "positions": False, "cross": True, "masked": False, "pooling": "attention", "activation": "relu",
         "tokens": "labels", "label_text": True, "label_vectors": True, "weights": True, "prior": True, "own_scores": True,
         "output": "sigmoid"}
 
@@ -227,6 +235,8 @@ def main():
         "without_residual": {"residual": "none", "label_vectors": False, "cross": False, "own_scores": False},
         "without_reading": {"first": "none", "second": "none", "cross": False, "prior": False},
         "one_look": {"second": "none", "mask": "past"},
+        "masked_interaction": {"cross": False, "masked": True, "norm": False},
+        "masked_past": {"masked": True, "mask": "past", "residual": "none", "own_scores": False},
     }
     golden = {"sizes": {"words": WORDS, "width": WIDTH, "heads": HEADS, "labels": LABELS, "bottleneck": BOTTLENECK,
                         "longest": LONGEST},

@@ -208,6 +208,27 @@ fn preset_file_variable_and_flag_win_in_this_order() {
 }
 
 #[test]
+fn of_several_presets_later_ones_win() {
+    if !support::has_neural_systems() {
+        return;
+    }
+    let desk = desk();
+    let chosen = |presets: [&str; 2]| {
+        let [first, second] = presets;
+        let presets = ["--preset", first, "--preset", second];
+        let neural = ["--system", "treaderxml", "--set", "teacher.used=true"];
+        let all = join(&[&["train"], &TRAIN_PART, &DRY_RUN, &neural, &presets]);
+        config(&desk.succeed(&all))
+    };
+    let of_row = chosen(["paper", "ablation-3"]);
+    assert_eq!(of_row["reading"]["first"], "full", "the row's");
+    assert_eq!(of_row["reading"]["norm"], false, "the paper's");
+    let paper = chosen(["ablation-0", "paper"]);
+    assert_eq!(paper["teacher"]["read"], true, "the later one's");
+    assert_eq!(paper["reading"]["second"], "none", "the row's");
+}
+
+#[test]
 fn unknown_presets_are_refused_with_a_suggestion() {
     if !support::has_neural_systems() {
         return;

@@ -9,7 +9,7 @@ mod support;
 use refusal::{BAD_DATA, USAGE};
 use serde_json::Value;
 use support::neural::train_args;
-use support::{Desk, TEST_PART, join};
+use support::{Desk, TEST_PART, TRAIN_PART, join};
 
 fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
@@ -67,26 +67,32 @@ fn neighbours_and_the_labels_they_brought_explain_a_label() {
 }
 
 #[test]
-fn every_row_of_the_ablation_can_be_trained() {
+fn every_preset_and_every_literal_row_of_the_ablation_can_be_trained() {
     let desk = Desk::with_catalogue(120);
-    let presets = (0..7).map(|row| format!("ablation-{row}"));
-    let others = ["no-teacher", "paper", "reading"].map(ToOwned::to_owned);
-    for preset in presets.chain(others) {
-        let more = [
-            "--preset",
-            &preset,
-            "--set",
-            "train.epochs=1",
-            "-q",
-            "--force",
-        ];
+    let rows: Vec<String> = (0..7).map(|row| format!("ablation-{row}")).collect();
+    let others = [
+        "no-teacher",
+        "paper",
+        "paper-eurlex",
+        "paper-amazoncat",
+        "paper-rcv1",
+        "reading",
+    ];
+    let alone = rows.iter().map(String::as_str).chain(others);
+    // The literal rows are those of the paper's own network.
+    let literal = rows.iter().map(|row| vec!["paper", row.as_str()]);
+    for presets in alone.map(|preset| vec![preset]).chain(literal) {
+        let mut more = vec!["--set", "train.epochs=1", "-q", "--force"];
+        for preset in &presets {
+            more.extend(["--preset", preset]);
+        }
         desk.succeed(&train_args("treaderxml", "model", &more));
         let metrics = json(&desk.succeed(&join(&[
             &["eval", "model"],
             &TEST_PART,
             &["--json", "-q", "-j", "1"],
         ])));
-        assert!(metrics["P@5"].is_number(), "{preset}");
+        assert!(metrics["P@5"].is_number(), "{presets:?}");
     }
     let text = "A history of harbours";
     desk.succeed(&train_args(
@@ -99,6 +105,53 @@ fn every_row_of_the_ablation_can_be_trained() {
         explained["explanations"][0]["method"], "gradient",
         "{explained}"
     );
+}
+
+#[test]
+fn text_alone_and_neighbours_alone_make_the_control_of_the_mixture() {
+    let desk = Desk::with_catalogue(400);
+    desk.succeed(&train_args(
+        "treaderxml",
+        "no-teacher",
+        &["--preset", "no-teacher", "-q"],
+    ));
+    let neighbours = ["-o", "knn", "--system", "knn", "-q"];
+    desk.succeed(&join(&[&["train"], &TRAIN_PART, &neighbours]));
+    let fitted = ["ensemble", "no-teacher", "knn", "-o", "control", "--fit"];
+    desk.succeed(&join(&[&fitted, &TEST_PART, &["-q"]]));
+    let precision = |model: &str| {
+        let shown = desk.succeed(&join(&[&["eval", model], &TEST_PART, &["--json", "-q"]]));
+        json(&shown)["nDCG@5"].as_f64().unwrap()
+    };
+    let control = precision("control");
+    for part in ["no-teacher", "knn"] {
+        assert!(control >= precision(part), "{part}");
+    }
+}
+
+#[test]
+fn labels_whose_names_nobody_knows_are_told_of_once() {
+    let desk = Desk::empty();
+    let lines: Vec<String> = (0..40)
+        .map(|number| {
+            let text = ["tides and harbours of the sea", "queens and hives of bees"][number % 2];
+            format!("{{\"id\": \"{number}\", \"text\": \"{text}\", \"labels\": [\"x:{}\"]}}", number % 4)
+        })
+        .collect();
+    desk.write("documents.jsonl", &lines.join("\n"));
+    let warnings = |more: &[&str]| {
+        let args = ["train", "documents.jsonl", "-o", "model", "--system", "treaderxml", "--force"];
+        let short = ["--set", "train.epochs=1", "--set", "vectors.width=16", "-j", "1"];
+        let output = desk.command(&join(&[&args, &short, more])).output().unwrap();
+        assert!(output.status.success());
+        let shown = String::from_utf8(output.stderr).unwrap();
+        shown.matches("no name of known words").count()
+    };
+    let read = ["--set", "teacher.read=true"];
+    assert_eq!(warnings(&read), 1);
+    let described = ["--set", "teacher.descriptions=missing"];
+    assert_eq!(warnings(&join(&[&read, &described])), 0);
+    assert_eq!(warnings(&[]), 0, "names are not read");
 }
 
 #[test]

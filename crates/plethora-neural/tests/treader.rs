@@ -10,9 +10,11 @@ use plethora_core::neighbours::KnownDocuments;
 use plethora_core::{NoProgress, Progress, ScoredLabel};
 use plethora_neural::NeuralModel as _;
 use plethora_neural::treader::{
-    NeighbourVectors, TREADER, TReaderConfig, TReaderForm, TReaderModel, TReaderReader, TReaderSet,
+    Descriptions, LabelStart, NeighbourVectors, TREADER, TReaderConfig, TReaderForm, TReaderModel, TReaderReader, TReaderSet,
     TReaderSetBuilder, TReaderTrainer, TeacherTokens,
 };
+use plethora_neural::train::Averaging;
+use plethora_system::settings::Auto;
 use plethora_system::{Device, Family as _, Method, RankOptions};
 use tempfile::TempDir;
 
@@ -167,6 +169,79 @@ fn the_text_can_stand_alone() {
     let mut config = small();
     config.teacher.used = false;
     trains_ranks_and_comes_back(&config);
+}
+
+#[test]
+fn a_masked_attention_may_join_the_sides_and_labels_be_read_by_their_documents() {
+    let mut config = small();
+    config.interaction.cross = false;
+    config.interaction.masked = true;
+    config.teacher.descriptions = Descriptions::Documents;
+    config.teacher.label_vectors = false;
+    config.head.start = LabelStart::Random;
+    trains_ranks_and_comes_back(&config);
+}
+
+#[test]
+fn the_power_of_votes_is_chosen_and_kept() {
+    let mut config = small();
+    config.neighbours.power = Auto::Auto;
+    config.train.epochs = 1;
+    let (documents, labels) = catalogue(260);
+    let set = set_of(&config, &documents, &labels);
+    let (chosen, _) = train(&set, &config, &TempDir::new().unwrap());
+    let power = chosen.config().neighbours.power;
+    assert!(!power.is_auto());
+    let rank = |model: &TReaderModel| model.rank_texts(&texts(&documents), OPTIONS).unwrap();
+    let set_to = |power: Auto<f32>| {
+        config.neighbours.power = power;
+        train(&set, &config, &TempDir::new().unwrap()).0
+    };
+    let mut set_to = set_to;
+    assert_eq!(rank(&set_to(power)), rank(&chosen));
+    assert_ne!(rank(&set_to(40.0.into())), rank(&chosen));
+}
+
+/// Learns fast, so that it soon stops getting better, and then more slowly.
+fn decaying() -> TReaderConfig {
+    let mut config = small();
+    config.train.learning_rate = 0.05;
+    config.train.epochs = 3;
+    config.train.patience = 1;
+    config.train.averaging = Averaging::None;
+    config.decay.rounds = 2;
+    config
+}
+
+#[test]
+fn lower_learning_rates_follow_once_weights_stop_getting_better() {
+    let config = decaying();
+    let (documents, labels) = catalogue(260);
+    let set = set_of(&config, &documents, &labels);
+    let folder = TempDir::new().unwrap();
+    let (model, work) = train(&set, &config, &folder);
+    let log = std::fs::read_to_string(work.folder().join("metrics.jsonl")).unwrap();
+    for stage in ["network/", "decay-1/", "decay-2/"] {
+        assert!(log.contains(stage), "{stage} is not in {log}");
+    }
+    let ranked = |model: &TReaderModel| model.rank_texts(&texts(&documents), OPTIONS).unwrap();
+    let expected = ranked(&model);
+    let mut once = config.clone();
+    once.decay.rounds = 0;
+    let (once, _) = train(&set, &once, &TempDir::new().unwrap());
+    assert_ne!(ranked(&once), expected, "the rounds changed nothing");
+
+    // In the first training, and in the rounds.
+    for signs in [9, 14, 20] {
+        let folder = TempDir::new().unwrap();
+        let progress = StopAfter(AtomicU64::new(signs));
+        let (stopped, work) = train_with(&set, &config, &folder, &progress);
+        if stopped.is_err() {
+            drop(work);
+            let (resumed, _) = train(&set, &config, &folder);
+            assert_eq!(ranked(&resumed), expected, "{signs}");
+        }
+    }
 }
 
 /// Asks to stop after so many signs of life.

@@ -21,7 +21,7 @@ const DTYPE: &str = "dtype";
 #[derive(Debug, Deserialize)]
 pub(crate) struct Request {
     system: String,
-    preset: Option<String>,
+    presets: Vec<String>,
     dtype: String,
     settings: Map<String, Value>,
 }
@@ -70,11 +70,12 @@ impl Request {
                 Step::Setting(assignment)
             }
         }));
-        let preset = self.preset.as_ref().map(|name| Assignment {
+        let presets = self.presets.iter().map(|name| Assignment {
             origin: "preset".into(),
             ..assignment("preset", &Value::from(name.as_str()))
         });
-        let mut settings = settings::resolve(registry(), &steps, preset.as_ref())?;
+        let presets: Vec<Assignment> = presets.collect();
+        let mut settings = settings::resolve(registry(), &steps, &presets)?;
         self.set_precision(&mut settings)?;
         Ok(settings)
     }

@@ -88,7 +88,7 @@ mod any_program {
         let message = resolve(&args).unwrap_err();
         assert_eq!(message, "--vectors: wide-tree has no such setting");
         let args = SettingsArgs {
-            preset: Some("demo".into()),
+            preset: vec!["demo".into()],
             ..SettingsArgs::default()
         };
         let message = resolve(&args).unwrap_err();
@@ -128,7 +128,7 @@ mod any_program {
             assert_eq!(again, serde_json::to_value(&recipe).unwrap(), "{text}");
             for preset in spec.presets {
                 let args = SettingsArgs {
-                    preset: Some(preset.name.into()),
+                    preset: vec![preset.name.into()],
                     ..args.clone()
                 };
                 resolve(&args).unwrap();

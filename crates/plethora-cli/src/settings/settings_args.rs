@@ -34,7 +34,7 @@ pub(crate) struct SettingsArgs {
     pub(crate) system: Option<String>,
 
     #[arg(long, value_name = "NAME", help = preset_help())]
-    pub(crate) preset: Option<String>,
+    pub(crate) preset: Vec<String>,
 
     /// File with settings, TOML or JSON; `plethora init` writes one
     #[arg(short, long, value_name = "FILE")]
@@ -91,7 +91,7 @@ impl SettingsArgs {
                 _ => None,
             })
         };
-        let is_changed = self.preset.is_some()
+        let is_changed = !self.preset.is_empty()
             || self.config.is_some()
             || !self.set.is_empty()
             || self.beam.is_some()
@@ -129,12 +129,12 @@ impl SettingsArgs {
             steps.push(Step::Setting(Assignment::parse(text, "--set")?));
         }
         steps.extend(self.flags());
-        let preset = self.preset.as_ref().map(|name| Assignment {
+        let presets = self.preset.iter().map(|name| Assignment {
             key: "preset".into(),
             value: AssignedValue::Text(name.clone()),
             origin: "--preset".into(),
         });
-        let settings = resolve(registry(), &steps, preset.as_ref())?;
+        let settings = resolve(registry(), &steps, &presets.collect::<Vec<_>>())?;
         settings.config()?;
         Ok(settings)
     }
@@ -203,7 +203,7 @@ fn preset_help() -> String {
         [] => "none in this program".to_owned(),
         shown => shown.join(", "),
     };
-    format!("Named changes of a system's recipe: {list}")
+    format!("Named changes of a system's recipe; repeat it for more, of which later ones win: {list}")
 }
 
 /// What variables say, those of single settings last.

@@ -164,7 +164,7 @@ fn settings(path: &Path) -> bool {
         return false;
     };
     let steps: Vec<Step> = assignments.into_iter().map(Step::Setting).collect();
-    resolve(registry(), &steps, None).is_ok_and(|settings| settings.config().is_ok())
+    resolve(registry(), &steps, &[]).is_ok_and(|settings| settings.config().is_ok())
 }
 
 fn arrays(path: &Path) -> bool {

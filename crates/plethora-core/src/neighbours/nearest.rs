@@ -20,7 +20,7 @@ pub struct Neighbour {
 )]
 impl Neighbour {
     /// Nearer ones first; of equally near ones the earlier document.
-    fn by_nearness(&self, other: &Self) -> Ordering {
+    pub(super) fn by_nearness(&self, other: &Self) -> Ordering {
         (other.similarity)
             .total_cmp(&self.similarity)
             .then(self.document.cmp(&other.document))

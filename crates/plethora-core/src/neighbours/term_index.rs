@@ -1,22 +1,16 @@
 //! Nearest documents by the terms they share.
 
 use std::path::Path;
+use std::sync::OnceLock;
 
-use rayon::prelude::*;
-
-use super::queries::Queries;
+use super::frequent_terms::FrequentTerms;
 use super::{Neighbour, shares};
 use crate::artifact::{ArrayFileWriter, Dtype, MappedArray, MappedArrays};
 use crate::{Error, Result, SparseMatrix, SparseRow, TermId};
 
-/// Queries that a thread takes at a time.
-const QUERIES_PER_TASK: usize = 16;
-
 /// The documents of each term with the term's weight in them, mapped from a file.
 ///
-/// A query adds up its products with the documents of its own terms alone, in the order of the
-/// terms; all others have none in common with it. Rows have unit length, so that the sums are
-/// cosines.
+/// Rows have unit length, so that sums of products are cosines. `term_search.rs` finds the nearest.
 #[derive(Debug)]
 pub struct TermIndex {
     num_documents: usize,
@@ -25,6 +19,8 @@ pub struct TermIndex {
     /// Rising for each term.
     documents: MappedArray<u32>,
     values: MappedArray<f32>,
+    /// Made when the first query asks for it.
+    frequent: OnceLock<FrequentTerms>,
 }
 
 /// What a term of a query adds to the votes for a label.
@@ -36,12 +32,6 @@ pub struct TermVote {
     pub value: f32,
     /// Its part of the votes.
     pub contribution: f32,
-}
-
-/// Sums of a query, one per document. All zero between queries.
-struct Sums {
-    of_documents: Vec<f32>,
-    touched: Vec<u32>,
 }
 
 impl TermIndex {
@@ -92,6 +82,7 @@ impl TermIndex {
             starts: arrays.owned("starts")?,
             documents: arrays.owned("documents")?,
             values: arrays.owned("values")?,
+            frequent: OnceLock::new(),
         };
         if index.is_consistent() {
             Ok(index)
@@ -152,57 +143,6 @@ impl TermIndex {
             .expect("terms come in their order")
     }
 
-    /// The neighbours of each row, the nearest first; queries are answered in parallel.
-    ///
-    /// # Panics
-    /// If rows have terms that the index does not know.
-    pub fn nearest(&self, rows: &SparseMatrix, queries: &Queries) -> Vec<Vec<Neighbour>> {
-        assert!(rows.num_columns() <= self.num_terms());
-        let new_sums = || Sums {
-            of_documents: vec![0.0; self.num_documents],
-            touched: Vec::new(),
-        };
-        (0..rows.num_rows())
-            .into_par_iter()
-            .with_min_len(QUERIES_PER_TASK)
-            .map_init(new_sums, |sums, query| {
-                self.nearest_of(rows.row(query), query, queries, sums)
-            })
-            .collect()
-    }
-
-    fn nearest_of(
-        &self,
-        row: SparseRow<'_>,
-        query: usize,
-        queries: &Queries,
-        sums: &mut Sums,
-    ) -> Vec<Neighbour> {
-        for (&term, &weight) in row.columns.iter().zip(row.values) {
-            let (documents, values) = self.postings(term);
-            for (&document, &value) in documents.iter().zip(values) {
-                let sum = &mut sums.of_documents[document as usize];
-                if *sum == 0.0 {
-                    sums.touched.push(document);
-                }
-                *sum += weight * value;
-            }
-        }
-        let mut nearest = queries.nearest();
-        for document in sums.touched.drain(..) {
-            // Sums that came back to zero on the way are met twice; the second time they are zero.
-            let similarity = std::mem::take(&mut sums.of_documents[document as usize]);
-            let candidate = Neighbour {
-                document,
-                similarity,
-            };
-            if queries.allow(query, candidate) {
-                nearest.show(candidate);
-            }
-        }
-        nearest.finish()
-    }
-
     /// What each term of a query adds to the votes of some of its `neighbours`, those that `speaks`
     /// picks: the share of each of their votes that falls to the term. They sum to these votes.
     pub fn term_votes(
@@ -234,21 +174,25 @@ impl TermIndex {
             .collect()
     }
 
+    /// Looks weights of terms up that many documents have.
+    pub(super) fn frequent(&self) -> &FrequentTerms {
+        self.frequent.get_or_init(|| FrequentTerms::new(self))
+    }
+
     /// The documents of a term and its weights in them.
-    fn postings(&self, term: u32) -> (&[u32], &[f32]) {
+    pub(super) fn postings(&self, term: u32) -> (&[u32], &[f32]) {
         let range = self.starts[term as usize] as usize..self.starts[term as usize + 1] as usize;
         (&self.documents[range.clone()], &self.values[range])
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
+pub(super) mod tests {
+    use super::super::Queries;
     use super::*;
     use crate::SparseVector;
 
-    fn matrix(rows: &[Vec<(u32, f32)>]) -> SparseMatrix {
+    pub(in crate::neighbours) fn matrix(rows: &[Vec<(u32, f32)>]) -> SparseMatrix {
         let mut builder = SparseMatrix::builder(12);
         for row in rows {
             let mut row = SparseVector::from_entries(row.clone());
@@ -258,94 +202,11 @@ mod tests {
         builder.finish()
     }
 
-    fn index(rows: &SparseMatrix) -> TermIndex {
+    pub(in crate::neighbours) fn index(rows: &SparseMatrix) -> TermIndex {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("index.safetensors");
         TermIndex::write(rows, &path).unwrap();
         TermIndex::open(&path).unwrap()
-    }
-
-    fn entries() -> impl Strategy<Value = Vec<Vec<(u32, f32)>>> {
-        let entry = (0_u32..12, prop_oneof![-1.0_f32..-0.1, 0.1_f32..1.0]);
-        prop::collection::vec(prop::collection::vec(entry, 0..6), 1..30)
-    }
-
-    proptest! {
-        #[test]
-        fn neighbours_are_those_of_all_pairs(
-            documents in entries(), asked in entries(), limit in 0_usize..8
-        ) {
-            let (documents, asked) = (matrix(&documents), matrix(&asked));
-            let found = index(&documents).nearest(&asked, &Queries::of_others(limit));
-            for (query, found) in asked.rows().zip(found) {
-                let mut dense = [0.0; 12];
-                query.add_to(&mut dense, 1.0);
-                let mut all: Vec<f32> = documents.rows().map(|row| row.dot(&dense)).collect();
-                for neighbour in &found {
-                    let expected = all[neighbour.document as usize];
-                    prop_assert!((neighbour.similarity - expected).abs() < 1e-5);
-                }
-                all.sort_by(|left, right| right.total_cmp(left));
-                let expected = all.iter().take(limit).filter(|&&similarity| similarity > 1e-5);
-                prop_assert!(found.len() >= expected.clone().count());
-                for (neighbour, similarity) in found.iter().zip(expected) {
-                    prop_assert!((neighbour.similarity - similarity).abs() < 1e-5);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn documents_that_ask_are_left_out_and_their_copies_on_request() {
-        let rows = vec![
-            vec![(0, 1.0), (1, 1.0)],
-            vec![(0, 1.0), (1, 1.0)],
-            vec![(1, 1.0), (2, 1.0)],
-            vec![],
-        ];
-        let rows = matrix(&rows);
-        let index = index(&rows);
-        let documents = |queries: Queries| -> Vec<Vec<u32>> {
-            let found = index.nearest(&rows, &queries);
-            let of_one = |found: Vec<Neighbour>| found.iter().map(|one| one.document).collect();
-            found.into_iter().map(of_one).collect()
-        };
-        let own = Queries {
-            own_from: Some(0),
-            ..Queries::of_others(5)
-        };
-        let strict = Queries {
-            skips_copies: true,
-            ..own
-        };
-        let nobody: Vec<u32> = Vec::new();
-        assert_eq!(
-            documents(Queries::of_others(2)),
-            [vec![0, 1], vec![0, 1], vec![2, 0], nobody.clone()]
-        );
-        assert_eq!(
-            documents(own),
-            [vec![1, 2], vec![0, 2], vec![0, 1], nobody.clone()]
-        );
-        assert_eq!(documents(strict), [vec![2], vec![2], vec![0, 1], nobody]);
-    }
-
-    #[test]
-    fn answers_do_not_depend_on_the_number_of_threads() {
-        let rows: Vec<Vec<(u32, f32)>> = (0..200_u32)
-            .map(|row| (0..5).map(|n| ((row * 7 + n * 3) % 12, 0.5)).collect())
-            .collect();
-        let rows = matrix(&rows);
-        let index = index(&rows);
-        let answers = |threads| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-            let queries = Queries {
-                own_from: Some(0),
-                ..Queries::of_others(7)
-            };
-            pool.unwrap().install(|| index.nearest(&rows, &queries))
-        };
-        assert_eq!(answers(1), answers(2));
     }
 
     #[test]

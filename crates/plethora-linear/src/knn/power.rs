@@ -1,36 +1,15 @@
 //! Choosing how much nearer neighbours count.
 
-use plethora_core::metrics::{EvaluationConfig, Evaluator};
-use plethora_core::neighbours::{Neighbour, Queries};
+use plethora_core::neighbours::{ChosenPower, Neighbour, Queries, choose_power};
 use plethora_core::{Error, LabelId, Progress, Result, SparseMatrix};
-use rayon::prelude::*;
 
 use super::model::KnnModel;
 
-/// Powers to choose from. The first of equally good ones is taken, which decides for tiny corpora.
-const POWERS: [f32; 10] = [3.0, 4.0, 2.0, 5.0, 1.5, 6.0, 1.0, 8.0, 0.5, 12.0];
-
-/// Most training documents that a power is chosen by; more do not change the choice.
-pub(super) const MAX_ASKED: usize = 2_000;
-
-/// Labels that are ranked per document: what the metric looks at.
+/// Labels that are ranked per document.
 const DEPTH: usize = 5;
-
-/// The metric that chooses.
-pub(super) const CHOSEN_BY: &str = "nDCG@5";
 
 /// Documents that are ranked between two checks for a request to stop.
 const ASKED_AT_ONCE: usize = 200;
-
-/// What was chosen.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct ChosenPower {
-    pub(super) power: f32,
-    /// How well it ranks.
-    pub(super) score: f64,
-    /// By how many documents it was chosen.
-    pub(super) num_asked: usize,
-}
 
 impl KnnModel {
     /// The power that ranks the labels of training documents best, each ranked as if it were not in
@@ -40,30 +19,23 @@ impl KnnModel {
         rows: &SparseMatrix,
         progress: &dyn Progress,
     ) -> Result<ChosenPower> {
-        let num_asked = rows.num_rows().min(MAX_ASKED);
-        // Spread evenly, as documents of one kind often follow each other.
-        let asked: Vec<u32> = (0..num_asked)
-            .map(|number| (number * rows.num_rows() / num_asked) as u32)
-            .collect();
-        let mut found = Vec::with_capacity(num_asked);
+        let asked = ChosenPower::asked(rows.num_rows());
+        let mut found = Vec::with_capacity(asked.len());
         for asked in asked.chunks(ASKED_AT_ONCE) {
             if progress.is_cancelled() {
                 return Err(Error::Interrupted);
             }
             found.extend(self.nearest_others(rows, asked));
         }
-        let mut chosen: Option<ChosenPower> = None;
-        for power in POWERS {
-            let score = self.quality(&asked, &found, power)?;
-            if chosen.is_none_or(|best| score > best.score) {
-                chosen = Some(ChosenPower {
-                    power,
-                    score,
-                    num_asked,
-                });
-            }
-        }
-        Ok(chosen.expect("there are powers"))
+        let truths: Vec<Vec<LabelId>> = (asked.iter())
+            .map(|&document| {
+                let labels = self.documents().labels(document).iter();
+                labels.map(|&label| LabelId(label)).collect()
+            })
+            .collect();
+        choose_power(self.num_labels(), &truths, |number, power| {
+            self.rank_one(&found[number], power, DEPTH)
+        })
     }
 
     /// The neighbours of some training documents, without themselves.
@@ -80,24 +52,6 @@ impl KnnModel {
             neighbours.truncate(limit);
         }
         found
-    }
-
-    fn quality(&self, asked: &[u32], found: &[Vec<Neighbour>], power: f32) -> Result<f64> {
-        let rank = |neighbours: &Vec<Neighbour>| self.rank_one(neighbours, power, DEPTH);
-        let rankings: Vec<_> = found.par_iter().map(rank).collect();
-        let counts = vec![1; self.num_labels()];
-        let config = EvaluationConfig {
-            ks: vec![DEPTH],
-            ..EvaluationConfig::default()
-        };
-        let mut evaluator = Evaluator::new(config, &counts, 1)?;
-        for (&document, ranking) in asked.iter().zip(&rankings) {
-            let labels = self.documents().labels(document).iter();
-            let truth: Vec<LabelId> = labels.map(|&label| LabelId(label)).collect();
-            evaluator.add(&truth, ranking);
-        }
-        let score = evaluator.finish().get(CHOSEN_BY);
-        Ok(score.expect("the metric is one of those at that depth"))
     }
 }
 
@@ -172,6 +126,6 @@ mod tests {
 
     #[test]
     fn a_single_document_is_enough() {
-        assert_eq!(chosen(&[("alone alone".into(), "a")]), super::POWERS[0]);
+        assert_eq!(chosen(&[("alone alone".into(), "a")]), 3.0);
     }
 }

@@ -1,14 +1,13 @@
 //! Writing the index of the training documents.
 
 use plethora_core::artifact::WorkFolder;
-use plethora_core::neighbours::{KnownDocuments, TermIndex};
+use plethora_core::neighbours::{CHOSEN_BY, KnownDocuments, TermIndex};
 use plethora_core::{Error, Progress, Result};
 
 use super::config::{KnnConfig, OpenKnnConfig};
 use plethora_system::settings::Auto;
 
 use super::model::{DOCUMENTS_FILE, INDEX_FILE, KnnModel};
-use super::power::CHOSEN_BY;
 use super::training_set::KnnSet;
 use crate::fingerprint::fingerprint;
 

@@ -6,6 +6,7 @@ use tch::{Device, Kind, Reduction, Tensor};
 
 use super::{HeadStep, LabelFacts, LabelHead, Ranked, VectorInput, log_odds};
 use crate::parameters::{DenseParametersBuilder, ParameterId};
+use crate::start::Start;
 use crate::train::{Learnt, LossScale};
 
 /// How scores become probabilities.
@@ -44,6 +45,14 @@ impl AllLabels {
             bias: builder.add_label_matrix("head.output_bias", labels.log_odds()),
             output,
         }
+    }
+
+    /// Lets label vectors start from random numbers instead, as other matrices do.
+    pub(crate) fn start_at_random(&self, builder: &mut DenseParametersBuilder, start: Start) {
+        builder.start_from(self.outputs, |zeros| {
+            let size = zeros.size();
+            start.glorot([size[0], size[1]])
+        });
     }
 
     /// documents x labels, in 32 bits: scores before the sigmoid.

@@ -102,8 +102,13 @@ impl DenseParametersBuilder {
 
     /// Lets a parameter start at zero.
     pub fn clear(&mut self, id: ParameterId) {
+        self.start_from(id, Tensor::zeros_like);
+    }
+
+    /// Lets a parameter start from what `change` makes of its value.
+    pub fn start_from(&mut self, id: ParameterId, change: impl FnOnce(&Tensor) -> Tensor) {
         let value = &mut self.entries[id.0].1;
-        *value = value.zeros_like();
+        *value = change(value);
     }
 
     /// Keeps weight decay from a parameter; of vectors it is kept anyway.

@@ -48,7 +48,8 @@ pub(super) static SYSTEMS: [SystemSpec; 2] = [
         about: "APLC-XLNet: a pretrained transformer, frequent labels scored always, rarer ones in tails of narrower vectors",
         presets: [
             "paper-eurlex", "paper-wiki10", "paper-amazoncat", "paper-wiki500k",
-            "paper-amazon670k", "quick"
+            "paper-amazon670k", "program-eurlex", "program-wiki10", "program-amazoncat",
+            "program-wiki500k", "program-amazon670k", "quick"
         ],
         options: &[SEED, ENCODER, DTYPE],
         example: "",

@@ -16,6 +16,25 @@ pub(super) struct States {
     pub(super) states: Tensor,
     /// documents x places: true where a sequence has a place; absent where all are equally long.
     pub(super) mask: Option<Tensor>,
+    /// Whether sequences may have places that are none before others, not only behind their ends.
+    pub(super) has_gaps: bool,
+}
+
+impl States {
+    /// Each sequence with that of `other` behind it.
+    pub(super) fn followed_by(&self, other: &Self) -> Self {
+        let all = |side: &Self| {
+            let shape = &side.states.size()[..2];
+            side.states.new_ones(shape, (Kind::Bool, side.states.device()))
+        };
+        let mask = |side: &Self| side.mask.as_ref().map_or_else(|| all(side), Tensor::shallow_clone);
+        let is_full = self.mask.is_none() && other.mask.is_none();
+        Self {
+            states: Tensor::cat(&[&self.states, &other.states], 1),
+            mask: (!is_full).then(|| Tensor::cat(&[mask(self), mask(other)], 1)),
+            has_gaps: self.mask.is_some(),
+        }
+    }
 }
 
 /// How a batch is computed.
@@ -116,10 +135,12 @@ impl Attention {
         };
         let places = own.states.size()[1];
         match (look, self.mask_side) {
-            // Behind a place of a sequence there are only earlier places of it.
-            (Look::Masked, MaskSide::Future) => self.attend(pass, &states, &states, None, true),
-            (Look::Masked, MaskSide::Past) => {
-                let seen = past_mask(places, own.mask.as_ref(), &states);
+            // Before a place of a sequence there are only places of it.
+            (Look::Masked, MaskSide::Future) if !own.has_gaps => {
+                self.attend(pass, &states, &states, None, true)
+            }
+            (Look::Masked, side) => {
+                let seen = one_side(places, side, own.mask.as_ref(), &states);
                 self.attend(pass, &states, &states, Some(&seen), false)
             }
             (Look::Full | Look::None, _) => {
@@ -196,16 +217,20 @@ fn keys(mask: Option<&Tensor>) -> Option<Tensor> {
     mask.map(|mask| mask.unsqueeze(1).unsqueeze(1))
 }
 
-/// True where a place sees another: itself, and those that follow it in its sequence.
-fn past_mask(places: i64, mask: Option<&Tensor>, like: &Tensor) -> Tensor {
+/// True where a place sees another: itself, and those of its sequence on the side that is not masked.
+fn one_side(places: i64, masked: MaskSide, mask: Option<&Tensor>, like: &Tensor) -> Tensor {
     let all = Tensor::ones([places, places], (Kind::Bool, like.device()));
-    let following = all.triu(0).unsqueeze(0).unsqueeze(0);
+    let seen = match masked {
+        MaskSide::Future => all.tril(0),
+        MaskSide::Past => all.triu(0),
+    };
+    let seen = seen.unsqueeze(0).unsqueeze(0);
     match keys(mask) {
-        // Places behind the end of a sequence see themselves: a softmax over nothing is no number.
+        // Places that are none see themselves: a softmax over nothing is no number.
         Some(keys) => {
             let itself = Tensor::eye(places, (Kind::Bool, like.device()));
-            following.logical_and(&keys).logical_or(&itself)
+            seen.logical_and(&keys).logical_or(&itself)
         }
-        None => following,
+        None => seen,
     }
 }

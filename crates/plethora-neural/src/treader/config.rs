@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use plethora_core::Result;
 use plethora_core::checks::{above_zero, at_least, check, number_from, share_below_one, within};
 use plethora_core::text::{TfIdfConfig, WordsConfig};
+use plethora_system::settings::Auto;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +17,9 @@ use crate::train::TrainConfig;
 
 /// More neighbours or labels would be a typing error.
 const MAX_COUNT: usize = 10_000;
+
+/// More rounds would be a typing error.
+const MAX_ROUNDS: usize = 100;
 
 /// Settings of TReaderXML.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -41,6 +45,9 @@ pub struct TReaderConfig {
     pub head: TReaderHeadConfig,
     /// How the weights are found.
     pub train: TrainConfig,
+    /// What follows when they no longer get better.
+    #[serde(default)]
+    pub decay: DecayConfig,
 }
 
 /// Which training documents are near a text.
@@ -49,8 +56,9 @@ pub struct TReaderConfig {
 pub struct NeighboursConfig {
     /// Neighbours of a document.
     pub limit: usize,
-    /// Exponent of a neighbour's similarity in its vote; higher ones favour the nearest.
-    pub power: f32,
+    /// Exponent of a neighbour's similarity in its vote; higher ones favour the nearest. Training
+    /// chooses it where it is open, so that models have one.
+    pub power: Auto<f32>,
     /// By what documents are compared.
     pub by: NeighbourVectors,
     /// Whether copies of a training document are none of its neighbours in training.
@@ -87,9 +95,12 @@ pub struct TeacherConfig {
     pub parents: bool,
     /// What is read.
     pub tokens: TeacherTokens,
-    /// Words of a label's name that are read.
+    /// Words of a label's description that are read.
     pub label_words: usize,
-    /// Whether a label is read by the words of its name.
+    /// Where descriptions are from.
+    #[serde(default)]
+    pub descriptions: Descriptions,
+    /// Whether a label is read by the words of its description.
     pub label_text: bool,
     /// Whether a label is read by a vector of its own, which is learnt.
     pub label_vectors: bool,
@@ -110,6 +121,11 @@ impl TeacherConfig {
         self.used && self.read
     }
 
+    /// Whether labels are read by words.
+    pub(crate) fn reads_descriptions(&self) -> bool {
+        self.is_read() && (self.label_text || self.tokens == TeacherTokens::Positions)
+    }
+
     /// Whether votes are part of scores beside what the network says.
     pub(crate) fn is_mixed(&self) -> bool {
         self.used && self.mixed
@@ -124,6 +140,19 @@ pub enum TeacherTokens {
     Labels,
     /// One vector per place in labels' names: the mean of the words there, as the paper has it.
     Positions,
+}
+
+/// Where the words are from by which labels are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Descriptions {
+    /// Their names.
+    #[default]
+    Names,
+    /// Their training documents, of which they are the most telling words.
+    Documents,
+    /// Their names, where these have a known word, and else their training documents.
+    Missing,
 }
 
 /// How a side is read.
@@ -192,6 +221,10 @@ pub enum MaskSide {
 pub struct Interaction {
     /// Whether each side attends to the other.
     pub cross: bool,
+    /// Whether the text, with the labels before it, goes through one more masked attention, as the
+    /// paper's text says.
+    #[serde(default)]
+    pub masked: bool,
     /// How the states of a side become one vector.
     pub pooling: PoolingKind,
 }
@@ -222,12 +255,36 @@ pub struct TReaderHeadConfig {
     pub dropout: f64,
     /// How scores become probabilities.
     pub output: OutputKind,
+    /// What the flat form's label vectors start from.
+    #[serde(default)]
+    pub start: LabelStart,
     /// Learning rate of the exact form's labels at its highest.
     pub label_learning_rate: f64,
     /// Share of their momentum that a step keeps.
     pub label_momentum: f64,
     /// Share by which a step shrinks their weights, times the learning rate.
     pub label_weight_decay: f64,
+}
+
+/// What label vectors start from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LabelStart {
+    /// Zeros: at first every label is as likely as it is frequent.
+    #[default]
+    Zero,
+    /// Random numbers, as every other matrix.
+    Random,
+}
+
+/// Further trainings after the weights have stopped getting better, each from the best weights so far.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct DecayConfig {
+    /// How many.
+    pub rounds: usize,
+    /// The learning rate of each, as a share of that of the one before.
+    pub factor: f64,
 }
 
 /// How labels are trained.
@@ -254,6 +311,7 @@ impl TReaderConfig {
         self.teacher.validate()?;
         self.reading.validate(self.vectors.width)?;
         self.head.validate()?;
+        self.decay.validate(&self.train)?;
         self.train.validate().map_err(|error| error.within("train"))
     }
 }
@@ -265,9 +323,16 @@ impl NamesFiles for TReaderConfig {
 }
 
 impl NeighboursConfig {
+    /// The exponent of similarities, which training has chosen; where nobody votes there may be none.
+    pub(crate) fn votes_by(&self) -> f32 {
+        self.power.unwrap_or_else(|| 1.0)
+    }
+
     fn validate(&self) -> Result<()> {
         within("neighbours.limit", self.limit, 1..=MAX_COUNT)?;
-        number_from("neighbours.power", self.power, 0.0)?;
+        if let Auto::Set(power) = self.power {
+            number_from("neighbours.power", power, 0.0)?;
+        }
         (self.text.validate()).map_err(|error| error.within("neighbours"))
     }
 }
@@ -322,6 +387,28 @@ impl ReadingConfig {
     }
 }
 
+impl Default for DecayConfig {
+    fn default() -> Self {
+        Self {
+            rounds: 0,
+            factor: 0.1,
+        }
+    }
+}
+
+impl DecayConfig {
+    fn validate(&self, train: &TrainConfig) -> Result<()> {
+        within("decay.rounds", self.rounds, 0..=MAX_ROUNDS)?;
+        above_zero("decay.factor", self.factor)?;
+        share_below_one("decay.factor", self.factor)?;
+        check(
+            self.rounds == 0 || train.patience > 0,
+            "decay.rounds",
+            "must be 0 where train.patience is: nothing says when weights have stopped getting better",
+        )
+    }
+}
+
 impl TReaderHeadConfig {
     fn validate(&self) -> Result<()> {
         within("head.bottleneck", self.bottleneck, 1..=65_536)?;
@@ -331,6 +418,11 @@ impl TReaderHeadConfig {
             "head.output",
             "must be sigmoid with the exact form: a softmax needs all labels at once",
         )?;
+        check(
+            self.start == LabelStart::Zero || self.form == TReaderForm::Flat,
+            "head.start",
+            "must be zero with the exact form",
+        )?;
         above_zero("head.label_learning_rate", self.label_learning_rate)?;
         share_below_one("head.label_momentum", self.label_momentum)?;
         share_below_one("head.label_weight_decay", self.label_weight_decay)
@@ -338,59 +430,4 @@ impl TReaderHeadConfig {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Makes settings impossible.
-    type Breaks = fn(&mut TReaderConfig);
-
-    #[test]
-    fn settings_that_cannot_work_are_refused_by_name() {
-        let recipe = TReaderConfig::of_system("treaderxml").unwrap();
-        recipe.validate().unwrap();
-        let broken: [(&str, Breaks); 13] = [
-            ("neighbours.limit", |config| config.neighbours.limit = 0),
-            ("neighbours.power", |config| {
-                config.neighbours.power = f32::NAN;
-            }),
-            ("neighbours.text.min_df", |config| {
-                config.neighbours.text.min_df = 0;
-            }),
-            ("teacher.max_labels", |config| config.teacher.max_labels = 0),
-            ("teacher.label_text", |config| {
-                config.teacher.label_text = false;
-                config.teacher.label_vectors = false;
-            }),
-            ("teacher.used", |config| {
-                config.teacher.read = false;
-                config.teacher.mixed = false;
-            }),
-            ("teacher.prior", |config| {
-                config.teacher.read = false;
-                config.teacher.prior = true;
-            }),
-            ("teacher.own_scores", |config| {
-                config.teacher.read = false;
-                config.teacher.own_scores = true;
-            }),
-            ("teacher.own_scores", |config| {
-                config.teacher.read = true;
-                config.teacher.own_scores = true;
-                config.teacher.tokens = TeacherTokens::Positions;
-            }),
-            ("reading.heads", |config| config.reading.heads = 7),
-            ("reading.second", |config| config.reading.first = Look::None),
-            ("head.output", |config| {
-                config.head.output = OutputKind::Softmax;
-                config.head.form = TReaderForm::Exact;
-            }),
-            ("words.max_length", |config| config.words.max_length = 0),
-        ];
-        for (key, break_it) in broken {
-            let mut config = recipe.clone();
-            break_it(&mut config);
-            let message = config.validate().unwrap_err().to_string();
-            assert!(message.starts_with(key), "{message}");
-        }
-    }
-}
+mod tests;

@@ -19,7 +19,8 @@ pub(super) fn estimate(config: &TReaderConfig, size: &TrainingSize) -> Estimate 
     let num_labels = size.num_labels as f64;
     // Where labels are read there are two sides, each with one more attention, to the other.
     let (labels, sides, num_attentions, label_vectors) = if config.teacher.is_read() {
-        let labels = config.teacher.max_labels as f64;
+        let of_neighbours = config.neighbours.limit as f64 * size.num_assignments as f64 / documents.max(1.0);
+        let labels = of_neighbours.min(config.teacher.max_labels as f64);
         (labels, 2.0, READER_ATTENTIONS + 1.0, num_labels * width)
     } else {
         (0.0, 1.0, READER_ATTENTIONS, 0.0)
@@ -38,7 +39,7 @@ pub(super) fn estimate(config: &TReaderConfig, size: &TrainingSize) -> Estimate 
     let kept = config.train.batch_size as f64
         * ((length + labels) * width * num_attentions * KEPT_PER_STATE
             + 2.0 * config.reading.heads as f64 * length * length);
-    let epochs = config.train.epochs as f64;
+    let epochs = (config.train.epochs * (1 + config.decay.rounds)) as f64;
     Estimate {
         cpu_seconds: documents * epochs * operations / OPERATIONS_PER_SECOND,
         peak_memory_bytes: (LIBRARY_BYTES + BYTES_PER_WEIGHT * weights + 4.0 * kept) as u64

@@ -19,7 +19,8 @@ pub(super) static SYSTEMS: [SystemSpec; 1] = [system! {
     about: "TReaderXML: the words of a text beside the labels that training documents like it have",
     presets: [
         "ablation-0", "ablation-1", "ablation-2", "ablation-3", "ablation-4", "ablation-5",
-        "ablation-6", "no-teacher", "paper", "reading"
+        "ablation-6", "no-teacher", "paper", "paper-eurlex", "paper-amazoncat", "paper-rcv1",
+        "reading"
     ],
     options: &[SEED, VECTORS, DTYPE],
     example: "",

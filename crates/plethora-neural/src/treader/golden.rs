@@ -66,6 +66,7 @@ struct Settings {
     mask: MaskSide,
     positions: bool,
     cross: bool,
+    masked: bool,
     pooling: PoolingKind,
     activation: Activation,
     tokens: TeacherTokens,
@@ -111,6 +112,7 @@ fn config(settings: &Settings, sizes: Sizes, form: TReaderForm) -> TReaderConfig
     };
     config.interaction = Interaction {
         cross: settings.cross,
+        masked: settings.masked,
         pooling: settings.pooling,
     };
     config.head = TReaderHeadConfig {

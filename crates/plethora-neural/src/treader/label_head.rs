@@ -1,6 +1,6 @@
 //! From the narrow vector of both sides to labels.
 
-use super::config::TReaderForm;
+use super::config::{LabelStart, TReaderForm};
 use super::network::TReaderSetup;
 use crate::head::{AllLabels, Exact, ExactConfig, ExactSetup, VectorHead};
 use crate::parameters::{DenseParametersBuilder, RowTable};
@@ -18,6 +18,9 @@ impl TReaderSetup<'_> {
         let width = head.bottleneck;
         if head.form == TReaderForm::Flat {
             let flat = AllLabels::new(width, head.output, &self.labels, builder);
+            if head.start == LabelStart::Random {
+                flat.start_at_random(builder, self.start.named("outputs"));
+            }
             return (Box::new(flat), Vec::new());
         }
         let settings = ExactConfig {

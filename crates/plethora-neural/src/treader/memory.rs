@@ -14,32 +14,35 @@ const COPIES_OF_STATES: usize = 12;
 const COPIES_OF_MAP: usize = 4;
 
 /// Bytes that training the network takes at most, about: the weights with all that is kept of them,
-/// and one batch of the longest documents.
+/// and one batch of the longest documents, of which each reads so many labels or fewer.
 pub(super) fn memory_need(
     network: &TReaderNetwork,
     config: &TReaderConfig,
-    num_labels: usize,
+    (num_labels, num_read): (usize, usize),
     device: Device,
 ) -> u64 {
     let train = &config.train;
     let weights = memory::trainer_bytes(train, network.parameters(), device);
     let looks = [config.reading.first, config.reading.second];
     let own = looks.iter().filter(|look| **look != Look::None).count();
-    let (num_labels_read, crosses) = if config.teacher.is_read() {
+    let (num_labels_read, crosses, joint) = if config.teacher.is_read() {
+        let meets = &config.interaction;
         (
-            config.teacher.max_labels + 1,
-            usize::from(config.interaction.cross),
+            num_read + 1,
+            usize::from(meets.cross),
+            usize::from(meets.masked),
         )
     } else {
-        (0, 0)
+        (0, 0, 0)
     };
     let words = config.words.max_length;
     let places = words + num_labels_read;
-    let states = places * config.vectors.width * (1 + (own + crosses) * COPIES_OF_STATES);
+    let states = places * config.vectors.width * (1 + (own + crosses + joint) * COPIES_OF_STATES);
     let maps = config.reading.heads
         * COPIES_OF_MAP
         * (own * (words * words + num_labels_read * num_labels_read)
-            + crosses * 2 * words * num_labels_read);
+            + crosses * 2 * words * num_labels_read
+            + joint * places * places);
     let activations = train.batch_size * (states + maps) * network.bytes_per_number();
     let scores = train.batch_size * num_labels * 4 * 4;
     weights + (activations + scores) as u64

@@ -10,6 +10,8 @@ mod attention;
 mod batch;
 mod batches;
 mod config;
+mod decay;
+mod descriptions;
 mod estimate;
 mod family;
 #[cfg(test)]
@@ -21,6 +23,7 @@ mod model;
 mod neighbour_index;
 mod network;
 mod pooling;
+mod power;
 mod ranker;
 mod reading;
 mod retriever;
@@ -36,7 +39,7 @@ mod votes;
 
 pub use crate::head::OutputKind;
 pub use config::{
-    Interaction, Look, MaskSide, NeighbourVectors, NeighboursConfig, PoolingKind, ReadingConfig,
+    DecayConfig, Descriptions, Interaction, LabelStart, Look, MaskSide, NeighbourVectors, NeighboursConfig, PoolingKind, ReadingConfig,
     Residual, TReaderConfig, TReaderForm, TReaderHeadConfig, TeacherConfig, TeacherTokens,
 };
 pub use family::TREADER;

@@ -291,6 +291,7 @@ impl TReaderNetwork {
         let text = States {
             states: states.dropout(self.word_dropout, pass.is_training),
             mask: on_device.mask.as_ref().map(Tensor::shallow_clone),
+            has_gaps: false,
         };
         self.text.reading.forward(pass, text)
     }
@@ -307,6 +308,10 @@ impl TReaderNetwork {
         tokens.states = tokens.states.dropout(self.word_dropout, pass.is_training);
         let labels = side.side.reading.forward(pass, tokens);
         let (text, labels) = meet(pass, (&self.text, text), (&side.side, labels));
+        let (text, labels) = match &side.joint {
+            Some(joint) => joint.forward(pass, &text, &labels),
+            None => (text, labels),
+        };
         let scores = side.scores.as_ref();
         let scores = scores.map(|scores| scores.forward(dense, &labels, teacher));
         let parts = [

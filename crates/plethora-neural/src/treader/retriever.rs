@@ -62,6 +62,11 @@ impl Known {
         self.documents.len()
     }
 
+    /// Who they are, and their labels.
+    pub(super) fn documents(&self) -> &KnownDocuments {
+        &self.documents
+    }
+
     /// Makes rows of neighbours, to train on.
     pub(super) fn rows<'a>(&'a self, config: &'a TReaderConfig) -> TeacherRows<'a> {
         TeacherRows {
@@ -148,7 +153,7 @@ impl Retriever {
         let documents = &self.known.documents;
         let nearest = self.index.nearest_of_texts(&[text], sequences, limit);
         let found = nearest.into_iter().next().unwrap_or_default();
-        let power = config.neighbours.power;
+        let power = config.neighbours.votes_by();
         let has_label = |document: u32| documents.labels(document).contains(&label.0);
         let terms = match &self.index {
             NeighbourIndex::Terms(terms) => {

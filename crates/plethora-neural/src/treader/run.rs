@@ -11,6 +11,7 @@ use tch::Tensor;
 
 use super::batches::TReaderBatches;
 use super::config::TReaderConfig;
+use super::descriptions::{DescribingDocuments, descriptions};
 use super::memory::memory_need;
 use super::model::TReaderModel;
 use super::neighbour_index::{
@@ -29,14 +30,14 @@ use crate::start::Start;
 use crate::systems::label_clusters::counts;
 use crate::systems::rankings::flat;
 use crate::systems::word_vectors::first_vectors;
-use crate::systems::{NetworkRun, NetworkStage, Texts as _, Trains};
+use crate::systems::{NetworkRun, Texts as _, Trains};
 use crate::train::{TrainConfig, memory};
 
 /// Documents whose neighbours are looked for between two signs of life.
 const DOCUMENTS_PER_BLOCK: usize = 1024;
 
 /// Name of the stage and of its files.
-const STAGE: &str = "network";
+pub(super) const STAGE: &str = "network";
 
 /// Name of the neighbours of the training documents in the work folder.
 const NEIGHBOURS_FILE: &str = "train.neighbours.safetensors";
@@ -49,6 +50,14 @@ struct Rows {
     /// Absent where training reads none.
     train: Option<Vec<TeacherRow>>,
     valid: Vec<TeacherRow>,
+}
+
+impl Rows {
+    /// Labels that any document reads at most.
+    fn most_read(&self) -> usize {
+        let all = self.train.iter().flatten().chain(&self.valid);
+        all.map(|row| row.tokens.len()).max().unwrap_or(0)
+    }
 }
 
 impl Trains for TReaderConfig {
@@ -71,23 +80,36 @@ impl Trains for TReaderConfig {
         &mut self.train
     }
 
-    fn train_networks(mut run: TReaderRun<'_>, seed: SeedStream) -> Result<TReaderModel> {
-        let (config, texts) = (run.config, &run.set.texts);
+    fn train_networks(run: TReaderRun<'_>, seed: SeedStream) -> Result<TReaderModel> {
+        let texts = &run.set.texts;
         let read = (&texts.words, &texts.sequences);
-        let word_vectors = first_vectors(read, &config.vectors, seed, run.progress)?;
-        let (retriever, rows) = match &texts.known {
-            Some(known) => {
-                let (retriever, rows) = run.ask(known, &word_vectors)?;
-                (Some(retriever), Some(rows))
+        let word_vectors = first_vectors(read, &run.config.vectors, seed, run.progress)?;
+        let mut config = run.config.clone();
+        let indexed = match &texts.known {
+            Some(known) => Some(run.index(known, &word_vectors)?),
+            None => None,
+        };
+        if let Some((known, index)) = &indexed
+            && config.neighbours.power.is_auto()
+        {
+            config.neighbours.power = run.choose_power(known, index)?.into();
+        }
+        let mut run = run;
+        run.config = &config;
+        let (retriever, rows) = match indexed {
+            Some((known, index)) => {
+                let rows = run.rows(&known, &index)?;
+                let path_of = |name: &str| Ok(run.work.path(name));
+                (Some(Retriever::new(index, known, path_of)?), Some(rows))
             }
             None => (None, None),
         };
-        let mut network = run.network(retriever.as_ref(), &word_vectors, seed)?;
+        let mut network = run.network((retriever.as_ref(), rows.as_ref()), &word_vectors, seed)?;
         run.train_reader(&network, retriever.as_ref(), rows.as_ref(), seed)?;
         network.end_training();
         Ok(TReaderModel {
-            config: config.clone(),
-            words: texts.words.clone(),
+            config: run.config.clone(),
+            words: run.set.texts.words.clone(),
             network,
             retriever,
         })
@@ -95,9 +117,8 @@ impl Trains for TReaderConfig {
 }
 
 impl TReaderRun<'_> {
-    /// Writes what the work folder does not hold yet, opens it, and asks for the neighbours of all
-    /// documents.
-    fn ask(&self, texts: &KnownTexts, word_vectors: &Tensor) -> Result<(Retriever, Rows)> {
+    /// Writes what the work folder does not hold yet, and opens it.
+    fn index(&self, texts: &KnownTexts, word_vectors: &Tensor) -> Result<(Known, NeighbourIndex)> {
         let (set, work) = (self.set, self.work);
         self.progress.start("index", None);
         if !work.contains(DOCUMENTS_FILE) {
@@ -108,7 +129,13 @@ impl TReaderRun<'_> {
         let words = &set.texts.words;
         if !work.contains(TEACHER_FILE) {
             let space = (&set.space, set.labels_of_documents.num_rows());
-            let teacher = Teacher::new(space, words, self.config.teacher.label_words);
+            let documents = DescribingDocuments {
+                sequences: &set.texts.sequences,
+                labels: &set.labels_of_documents,
+                documents: self.documents,
+            };
+            let words = descriptions(&self.config.teacher, &set.space, words, &documents);
+            let teacher = Teacher::new(space, words);
             teacher.write(&work.path(TEACHER_FILE))?;
         }
         if !work.contains(INDEX_FILE) {
@@ -126,8 +153,7 @@ impl TReaderRun<'_> {
                 NeighbourIndex::Means(MeanNeighbours::open(path_of, words.num_rows())?)
             }
         };
-        let rows = self.rows(&known, &index)?;
-        Ok((Retriever::new(index, known, path_of)?, rows))
+        Ok((known, index))
     }
 
     fn write_index(&self, by: &Compared, word_vectors: &Tensor) -> Result<()> {
@@ -208,6 +234,18 @@ impl TReaderRun<'_> {
             own_from: Some(first),
             skips_copies: self.config.neighbours.skips_copies,
         };
+        let found = self.nearest(index, documents, &queries);
+        self.tell(documents.len())?;
+        Ok(found)
+    }
+
+    /// The neighbours of some training documents.
+    pub(super) fn nearest(
+        &self,
+        index: &NeighbourIndex,
+        documents: &[u32],
+        queries: &Queries,
+    ) -> Vec<Vec<Neighbour>> {
         let texts = &self.set.texts;
         let numbers = documents.iter().map(|&document| document as usize);
         let features = numbers.clone().filter_map(|document| {
@@ -215,9 +253,7 @@ impl TReaderRun<'_> {
             Some(features.row(document))
         });
         let words = numbers.map(|document| texts.sequences.row(document));
-        let found = index.nearest(features, words, &queries);
-        self.tell(documents.len())?;
-        Ok(found)
+        index.nearest(features, words, queries)
     }
 
     /// So many documents have their neighbours.
@@ -231,7 +267,7 @@ impl TReaderRun<'_> {
 
     fn network(
         &self,
-        retriever: Option<&Retriever>,
+        (retriever, rows): (Option<&Retriever>, Option<&Rows>),
         word_vectors: &Tensor,
         seed: SeedStream,
     ) -> Result<TReaderNetwork> {
@@ -248,7 +284,9 @@ impl TReaderRun<'_> {
             device: open_device(self.device)?,
             start: Start::seeded(seed.named("network")),
         });
-        let need = memory_need(&network, self.config, counts.len(), self.device);
+        let num_read = rows.map_or(0, Rows::most_read);
+        let sizes = (counts.len(), num_read);
+        let need = memory_need(&network, self.config, sizes, self.device);
         memory::check(self.device, need, &["train.batch_size", "words.max_length"])?;
         Ok(network)
     }
@@ -275,13 +313,7 @@ impl TReaderRun<'_> {
             teacher,
             num_labels: self.set.space.len(),
         };
-        let stage = NetworkStage {
-            name: STAGE,
-            is_only: true,
-            train: &self.config.train,
-            seed: seed.named("training"),
-        };
-        self.train_network(&stage, network, &batches, Some(validator))
+        self.train_in_rounds(network, &batches, validator, seed)
     }
 }
 

@@ -3,7 +3,7 @@
 use tch::Tensor;
 
 use super::attention::{Attention, Pass, Place, States};
-use super::config::TReaderConfig;
+use super::config::{Look, Residual, TReaderConfig};
 use super::network::TReaderSetup;
 use super::pooling::Pooling;
 use super::reading::Reading;
@@ -26,8 +26,17 @@ pub(super) struct Side {
 pub(super) struct TeacherSide {
     pub(super) tokens: LabelTokens,
     pub(super) side: Side,
+    /// Of both sides, one behind the other.
+    pub(super) joint: Option<Joint>,
     /// By which what was read of a label raises its score.
     pub(super) scores: Option<LabelScores>,
+}
+
+/// A masked attention over the labels and the text behind them.
+#[derive(Debug)]
+pub(super) struct Joint {
+    attention: Attention,
+    has_residual: bool,
 }
 
 impl Side {
@@ -65,8 +74,45 @@ impl TeacherSide {
         Self {
             tokens: LabelTokens::new(setup, builder, tables),
             side: Side::new("teacher", config, builder, start),
+            joint: (config.interaction.masked).then(|| Joint::new(config, builder, start)),
             scores: (config.teacher.own_scores).then(|| LabelScores::new(config, builder, start)),
         }
+    }
+}
+
+impl Joint {
+    fn new(config: &TReaderConfig, builder: &mut DenseParametersBuilder, start: Start) -> Self {
+        let has_residual = config.reading.residual != Residual::None;
+        let place = Place {
+            name: "joint",
+            width: config.vectors.width,
+            is_added: has_residual,
+        };
+        Self {
+            attention: Attention::new(&place, &config.reading, false, builder, start),
+            has_residual,
+        }
+    }
+
+    /// Text and labels after it.
+    pub(super) fn forward(
+        &self,
+        pass: Pass<'_>,
+        text: &States,
+        labels: &States,
+    ) -> (States, States) {
+        let num_labels = labels.states.size()[1];
+        let both = labels.followed_by(text);
+        let mut found = self.attention.to_itself(pass, &both, Look::Masked);
+        if self.has_residual {
+            found += &both.states;
+        }
+        let part = |side: &States, first: i64| States {
+            states: found.narrow(1, first, side.states.size()[1]),
+            mask: side.mask.as_ref().map(Tensor::shallow_clone),
+            has_gaps: false,
+        };
+        (part(text, num_labels), part(labels, 0))
     }
 }
 
@@ -83,7 +129,7 @@ pub(super) fn meet(
     let of_labels = from_labels.to_other(pass, &labels, &text);
     let added = |side: States, found: Tensor| States {
         states: side.states + found,
-        mask: side.mask,
+        ..side
     };
     (added(text, of_text), added(labels, of_labels))
 }

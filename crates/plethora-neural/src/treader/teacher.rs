@@ -4,7 +4,6 @@ use std::path::Path;
 
 use plethora_core::artifact::{ArrayFileWriter, Dtype, MappedArrays};
 use plethora_core::corpus::LabelSpace;
-use plethora_core::text::Words;
 use plethora_core::{Error, IndexRows, LabelId};
 use rustc_hash::FxHashMap;
 
@@ -20,19 +19,15 @@ const VOTES_OF_ALL: f32 = 0.1;
 pub(crate) struct Teacher {
     /// The parents of each label, rising.
     parents: IndexRows,
-    /// The first words of each name.
+    /// The words by which each is read.
     words: IndexRows,
     /// Share of the training documents that have a label, of each label.
     frequencies: Vec<f32>,
 }
 
 impl Teacher {
-    /// Reads the names in `space`, which is of so many documents, by `words`, so many words of each.
-    pub(crate) fn new(
-        (space, num_documents): (&LabelSpace, usize),
-        words: &Words,
-        label_words: usize,
-    ) -> Self {
+    /// Labels of `space`, which is of so many documents, with their parents and these words.
+    pub(crate) fn new((space, num_documents): (&LabelSpace, usize), words: IndexRows) -> Self {
         let num_labels = space.len() as u32;
         let broader: FxHashMap<&str, u32> = (num_labels..)
             .zip(space.broader())
@@ -48,16 +43,9 @@ impl Teacher {
             parents.dedup();
             parents
         });
-        let all = space.labels().iter().chain(space.broader());
         Self {
             parents: parents.collect(),
-            words: all
-                .map(|label| {
-                    let mut sequence = words.sequence(&label.name);
-                    sequence.truncate(label_words);
-                    sequence
-                })
-                .collect(),
+            words,
             frequencies: (space.train_counts().iter())
                 .map(|&count| count.max(1) as f32 / num_documents.max(1) as f32)
                 .collect(),
@@ -79,7 +67,7 @@ impl Teacher {
         self.words.num_rows()
     }
 
-    /// The first words of a name.
+    /// The words by which a label or parent is read.
     pub(crate) fn words(&self, known: u32) -> &[u32] {
         self.words.row(known as usize)
     }
@@ -169,7 +157,7 @@ impl Teacher {
 #[cfg(test)]
 mod tests {
     use plethora_core::corpus::{Content, Document, Label, LabelSpaceBuilder};
-    use plethora_core::text::{TokenizerConfig, WordsBuilder, WordsConfig};
+    use plethora_core::text::{TokenizerConfig, Words, WordsBuilder, WordsConfig};
 
     use super::*;
 
@@ -205,7 +193,13 @@ mod tests {
         .unwrap();
         words.push_batch(&["the sea air"]);
         let words = words.finish().unwrap().0;
-        (Teacher::new((&space, 4), &words, 2), words)
+        let all = space.labels().iter().chain(space.broader());
+        let names = all.map(|label| {
+            let mut name = words.sequence(&label.name);
+            name.truncate(2);
+            name
+        });
+        (Teacher::new((&space, 4), names.collect()), words)
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub(crate) struct TeacherRows<'a> {
 impl TeacherRows<'_> {
     /// The row of a document with these neighbours.
     pub(crate) fn row(&self, neighbours: &[Neighbour]) -> TeacherRow {
-        let power = self.neighbours.power;
+        let power = self.neighbours.votes_by();
         let votes_at = |power: f32| {
             votes(neighbours, power, |document| {
                 self.documents.labels(document).iter().copied()
@@ -83,7 +83,7 @@ impl TeacherRows<'_> {
     /// Labels and parents to read, of which `plain` are the labels' votes.
     fn tokens(&self, neighbours: &[Neighbour], plain: &[ScoredLabel]) -> Vec<ScoredLabel> {
         let mut tokens = if self.config.parents {
-            votes(neighbours, self.neighbours.power, |document| {
+            votes(neighbours, self.neighbours.votes_by(), |document| {
                 self.teacher.with_parents(self.documents.labels(document))
             })
         } else {

@@ -123,6 +123,7 @@ impl LabelTokens {
         let states = States {
             states: Tensor::cat(&[start, tokens], 1),
             mask: Some(Tensor::cat(&[always, mask], 1)),
+            has_gaps: false,
         };
         (states, rows)
     }

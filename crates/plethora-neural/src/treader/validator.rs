@@ -12,6 +12,7 @@ use crate::systems::validation::{DEPTH, truths, validation};
 use crate::train::{Validation, Validator};
 
 /// Ranks validation documents.
+#[derive(Clone, Copy)]
 pub(super) struct TReaderValidator<'a> {
     pub(super) sequences: &'a IndexRows,
     /// True labels.

@@ -18,7 +18,7 @@ from ._inputs import TEXT_FIELD, num_columns_of, sources
 from ._libtorch import share_with_torch
 from ._progress import ProgressOption, listener
 from ._reading import PathLike, vocabulary_file
-from ._settings import changed, nested, num_threads, plain, request
+from ._settings import Presets, changed, nested, num_threads, plain, request
 from ._shown import Explanation, Metrics, classifier_html
 
 Ranking = list[tuple[str, float]]
@@ -46,7 +46,7 @@ class Classifier:
     beam
         Tree nodes kept per level in prediction, for systems with trees.
     preset
-        Named changes of the system's settings.
+        Named changes of the system's settings, or several, of which later ones win.
     device, dtype
         Where neural systems compute ("cpu", "cuda", "cuda:1") and with which numbers ("auto",
         "f32", "bf16").
@@ -79,7 +79,7 @@ class Classifier:
         top_k: int = 10,
         seed: int | None = None,
         beam: int | None = None,
-        preset: str | None = None,
+        preset: Presets = None,
         device: str = "cpu",
         dtype: str = "auto",
         n_jobs: int | None = None,

@@ -17,7 +17,7 @@ from ._inputs import Fields, Labels, Texts, documents, needed_labels, sources
 from ._libtorch import share_with_torch
 from ._progress import ProgressOption, listener
 from ._reading import PathLike, Reading, corpus, vocabulary_file
-from ._settings import num_threads, plain, request
+from ._settings import Presets, num_threads, plain, request
 from ._shown import Check, Report, Search
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def search(
     *,
     budget: str,
     system: str | None = None,
-    preset: str | None = None,
+    preset: Presets = None,
     settings: Mapping[str, Any] | None = None,
     ranges: Mapping[str, str | Sequence[Any]] | None = None,
     metric: str = "nDCG@5",

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Mapping
+from typing import Any, Mapping, Sequence, Union
 
 from . import _plethora
 from ._errors import ConfigError
+
+# The name of a preset, or several, of which later ones win.
+Presets = Union[str, Sequence[str], None]
 
 # What a model folder says of the system itself is no setting.
 _FIXED = ("system", "kind")
 
 
 def request(
-    system: str, preset: str | None, dtype: str, settings: Mapping[str, Any]
+    system: str, preset: Presets, dtype: str, settings: Mapping[str, Any]
 ) -> str:
     """The settings as the extension module reads them."""
     flat: dict[str, Any] = {}
     for name, value in settings.items():
         _flatten(name.replace("__", "."), value, flat)
-    content = {"system": system, "preset": preset, "dtype": dtype, "settings": flat}
+    presets = [preset] if isinstance(preset, str) else list(preset or [])
+    content = {"system": system, "presets": presets, "dtype": dtype, "settings": flat}
     return json.dumps(content, default=plain)
 
 
@@ -36,7 +40,7 @@ def nested(path: Path) -> dict[str, Any]:
     }
 
 
-def changed(system: str, preset: str | None, settings: Mapping[str, Any]) -> dict[str, Any]:
+def changed(system: str, preset: Presets, settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings that differ from those of the recipe and the preset."""
     if system not in [name for name, _, _ in _plethora.system_specs()]:
         return {}

@@ -7,6 +7,7 @@ from typing import Any
 from . import _plethora
 from ._classifier import Classifier
 from ._progress import ProgressOption
+from ._settings import Presets
 
 
 class _OfSystem(Classifier):
@@ -18,7 +19,7 @@ class _OfSystem(Classifier):
         top_k: int = 10,
         seed: int | None = None,
         beam: int | None = None,
-        preset: str | None = None,
+        preset: Presets = None,
         device: str = "cpu",
         dtype: str = "auto",
         n_jobs: int | None = None,

@@ -1,6 +1,6 @@
 //! From recipe, preset, file, environment and flags to the settings of a run.
 //!
-//! Later ones win: the recipe of the system, the preset, and then the steps in the order in which a
+//! Later ones win: the recipe of the system, the presets in their order, and then the steps in the order in which a
 //! program gives them. The command line's are the config file, the variable `PLETHORA_SET`, the
 //! variables of single settings (`PLETHORA_SEED`), `--set`, the flags of their own. Which settings a
 //! system has, and what each takes, is known from the types that they are read into.

@@ -30,15 +30,12 @@ impl Step {
     }
 }
 
-/// The recipe of the last system named, with the preset and all other assignments on top of it.
+/// The recipe of the last system named, with the presets in their order and all other assignments on
+/// top of it.
 ///
 /// # Errors
 /// If one of them names or sets what there is not; the message starts with its origin.
-pub fn resolve(
-    registry: &Registry,
-    steps: &[Step],
-    preset: Option<&Assignment>,
-) -> Result<Settings> {
+pub fn resolve(registry: &Registry, steps: &[Step], presets: &[Assignment]) -> Result<Settings> {
     let mut settings = match steps.iter().rev().find_map(Step::system) {
         Some(named) => registry
             .recipe(&name_in(&named.value))
@@ -47,7 +44,7 @@ pub fn resolve(
             .recipe(registry.default_system().name)
             .map_err(Error::usage),
     }?;
-    if let Some(preset) = preset {
+    for preset in presets {
         for assignment in preset_of(settings.spec(), preset)? {
             settings.assign(&assignment)?;
         }

@@ -21,8 +21,12 @@ pub struct AdaptiveConfig<Count = usize, Share = f64, Cuts = Vec<usize>> {
     /// Share of its numbers that a training step leaves out.
     pub dropout: f64,
     /// Labels before each tail in the list of labels by falling frequency. Left open, they follow from
-    /// the next two; without a number there are no tails.
+    /// the next three; without a number there are no tails.
     pub cut_offs: Cuts,
+    /// Shares of the labels that the head and the tails have, in any unit. Of use where cut-offs are
+    /// left open; models have none, as these follow from them.
+    #[serde(default, skip_serializing_if = "Auto::is_auto")]
+    pub cluster_shares: Auto<Vec<usize>>,
     /// Share of the labels that are the head, of use where cut-offs are left open; at 1 there are no
     /// tails.
     pub head_share: Share,
@@ -41,6 +45,23 @@ pub struct AdaptiveConfig<Count = usize, Share = f64, Cuts = Vec<usize>> {
     /// Labels of each tail, drawn anew for each batch, that documents without a label in that tail
     /// are told from.
     pub negatives: usize,
+}
+
+/// How the vector of a tail is made from that of the head.
+    pub projection: Projection,
+    /// True where labels have biases of their own.
+    pub bias: bool,
+    /// Which documents teach the root whether a tail is wanted.
+    pub roots: Roots,
+    /// What the labels of a tail learn from the documents that have some of them.
+    pub tail_loss: TailLoss,
+    /// Labels of each tail, drawn anew for each batch, that documents without a label in that tail
+    /// are told from.
+    pub negatives: usize,
+}
+
+fn is_open<T>(setting: &Auto<T>) -> bool {
+    matches!(setting, Auto::Auto)
 }
 
 /// How the vector of a tail is made from that of the head.
@@ -86,7 +107,31 @@ where
         within("hidden", self.hidden.value().copied(), 1..=65_536)?;
         share_below_one("dropout", self.dropout)?;
         number_from("shrink", self.shrink, 1.0)?;
-        self.validate_clusters()
+        check(
+            self.tail_loss == TailLoss::Product || self.roots == Roots::All,
+            "tail_loss",
+            "must be product unless roots is all: nothing else would teach the root when a tail is needed",
+        )?;
+        self.validate_clusters()?;
+        self.validate_shares()
+    }
+
+    fn validate_shares(&self) -> Result<()> {
+        let Auto::Set(shares) = &self.cluster_shares else {
+            return Ok(());
+        };
+        check(
+            (1..=101).contains(&shares.len()) && !shares.contains(&0),
+            "cluster_shares",
+            "must be at most 101 numbers above 0, of the head first, or auto",
+        )?;
+        check(
+            self.cut_offs.value().is_none()
+                && self.head_share.value().is_none()
+                && self.num_tails.value().is_none(),
+            "cluster_shares",
+            "leave no choice to cut_offs, head_share and num_tails, which must be auto beside them",
+        )
     }
 
     /// Beside cut-offs, the numbers that they make useless may be 0, as in the settings of models.
@@ -132,6 +177,7 @@ where
             dropout: self.dropout,
             head_share: if cut_offs.is_empty() { 1.0 } else { 0.0 },
             cut_offs,
+            cluster_shares: Auto::Auto,
             num_tails: 0,
             shrink: self.shrink,
             projection: self.projection,
@@ -203,6 +249,20 @@ mod tests {
     }
 
     #[test]
+    fn a_conditional_loss_needs_a_root_that_all_documents_teach() {
+        for (roots, works) in [(Roots::All, true), (Roots::Absent, false), (Roots::None, false)] {
+            let config = OpenAdaptiveConfig {
+                roots,
+                tail_loss: TailLoss::Conditional,
+                ..open()
+            };
+            let refused = config.validate().err().map(|error| error.to_string());
+            assert_eq!(refused.is_none(), works);
+            assert!(refused.is_none_or(|text| text.starts_with("tail_loss: must be product")));
+        }
+    }
+
+    #[test]
     fn settings_that_cannot_work_are_refused_by_name() {
         let refusal = |change: fn(&mut OpenAdaptiveConfig)| {
             let mut config = open();
@@ -240,6 +300,12 @@ mod tests {
             config.validate().unwrap_err().to_string(),
             "cut_offs: leave no choice to head_share and num_tails, which must be auto beside them"
         );
+        config.cut_offs = Auto::Auto;
+        config.cluster_shares = vec![70, 20, 10].into();
+        assert_eq!(
+            config.validate().unwrap_err().to_string(),
+            "cluster_shares: leave no choice to cut_offs, head_share and num_tails, which must be auto beside them"
+        );
         for change in [
             (|config| config.head_share = 1.5.into()) as fn(&mut OpenAdaptiveConfig),
             |config| config.head_share = f64::NAN.into(),
@@ -250,6 +316,8 @@ mod tests {
             |config| config.shrink = f64::INFINITY,
             |config| config.hidden = 65_537.into(),
             |config| config.hidden = 0.into(),
+            |config| config.cluster_shares = vec![].into(),
+            |config| config.cluster_shares = vec![5, 0].into(),
         ] {
             assert!(refusal(change).contains("must be"));
         }

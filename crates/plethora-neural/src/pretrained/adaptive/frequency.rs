@@ -40,6 +40,9 @@ pub(crate) fn choose_cut_offs(config: &OpenAdaptiveConfig, counts: &[u32]) -> Ve
         return cut_offs.clone();
     }
     let num_labels = counts.len();
+    if let Auto::Set(shares) = &config.cluster_shares {
+        return cut_by_shares(shares, num_labels);
+    }
     let head = match config.head_share {
         Auto::Auto => covering(counts),
         Auto::Set(share) => (share * num_labels as f64).round() as usize,
@@ -56,6 +59,22 @@ pub(crate) fn choose_cut_offs(config: &OpenAdaptiveConfig, counts: &[u32]) -> Ve
     let rest = num_labels.saturating_sub(head);
     let tails = tails.min(rest);
     (0..tails).map(|tail| head + rest * tail / tails).collect()
+}
+
+/// Where clusters with these shares of the labels end, but for the last one. Each has a label, so that
+/// there may be fewer.
+fn cut_by_shares(shares: &[usize], num_labels: usize) -> Vec<usize> {
+    let total: u128 = shares.iter().map(|&share| share as u128).sum();
+    let mut before = 0;
+    let ends = shares.iter().map(|&share| {
+        before += share as u128;
+        (before * num_labels as u128 / total) as usize
+    });
+    let mut cut_offs: Vec<usize> = ends
+        .filter(|&end| end > 0 && end < num_labels)
+        .collect();
+    cut_offs.dedup();
+    cut_offs
 }
 
 /// The most frequent labels, as many as make up most occurrences.
@@ -132,6 +151,26 @@ mod tests {
         assert_eq!(chosen(&[2], Auto::Auto, Auto::Auto), [0; 0]);
         assert_eq!(chosen(&[2; 3], 0.4, 5), [1, 2]);
         assert_eq!(chosen(&[2; 30], 1.0, Auto::Auto), [0; 0]);
+    }
+
+    #[test]
+    fn shares_of_clusters_cut_the_labels() {
+        let cut = |shares: &[usize], num_labels: usize| {
+            let config = OpenAdaptiveConfig {
+                cluster_shares: shares.to_vec().into(),
+                ..recipe("aplc-xlnet").adaptive.unwrap()
+            };
+            config.validate().unwrap();
+            choose_cut_offs(&config, &vec![1; num_labels])
+        };
+        assert_eq!(cut(&[70, 20, 10], 3956), [2769, 3560]);
+        assert_eq!(cut(&[33, 33, 34], 3956), [1305, 2610]);
+        assert_eq!(cut(&[10, 20, 70], 3956), [395, 1186]);
+        assert_eq!(cut(&[1, 1], 3956), [1978], "as the program cuts");
+        assert_eq!(cut(&[1, 1, 1, 1], 670_091), [167_522, 335_045, 502_568]);
+        assert_eq!(cut(&[1], 10), [0; 0], "all of them are the head");
+        assert_eq!(cut(&[1, 98, 1], 3), [2], "no cluster is empty");
+        assert_eq!(cut(&[usize::MAX, usize::MAX], 10), [5]);
     }
 
     #[test]
