@@ -1,13 +1,15 @@
 //! `cargo xtask`: set-up, demo, tests and checks of this repository.
 //!
-//! It depends on nothing but the standard library, so that a fresh clone has it in seconds.
+//! It depends on little beside the standard library, so that a fresh clone has it in seconds.
 #![expect(clippy::print_stderr, reason = "a tool for the terminal")]
 
 mod browser;
 mod check;
+mod clients;
 mod crash;
 mod demo;
 mod dist;
+mod docs;
 mod fuzz;
 mod golden;
 mod page;
@@ -34,8 +36,10 @@ Commands:
   test [ARGS]     Set up and run all tests, with those of `page` and `python`; ARGS go to cargo-nextest
                   or `cargo test`, and leave out pages in Chromium and the Python package
   check           Set up and run formatter, lints, documentation and structure checks
-  page [ARGS]     Set up, train two small models and test the page that serves them in Chromium; ARGS
-                  go to pytest
+  page [ARGS]     Set up, train two small models and test the page that serves them in Chromium, and the site of
+                  the documents; ARGS go to pytest, and leave out the site
+  clients [ARGS]  Set up and let programs of others talk to `plethora serve`: OpenAI's, OpenTelemetry's, Hugging
+                  Face's; ARGS go to pytest
   python [ARGS]   Set up, build the Python package and run its tests in a fresh environment; ARGS are
                   --release for an optimised wheel, --linear for one without neural systems, or
                   go to pytest
@@ -44,6 +48,10 @@ Commands:
   dist try        Install what is in target/dist in a clean Debian and use it, which needs root
   crash [NAMES]   Build the program and kill every command that writes at every rename, every fsync and every
                   tenth write; with NAMES those commands alone. PLETHORA_PROGRAM names a program to kill instead
+  commands [PAGES]
+                  Set up and run every command that README.md and docs/ show, each page in a folder of its own; with
+                  PAGES those whose paths contain one of these. PLETHORA_PROGRAM names a program to run instead
+  site            Make a site of the documents in target/site
   fuzz [CASES [FIRST]]
                   Set up and try CASES (10,000) mutated model folders and as many mutated inputs of all readers
   golden          Make the golden values in testdata again with the reference programs
@@ -64,10 +72,13 @@ fn main() -> ExitCode {
         ("test", arguments) => test::run(&root, arguments),
         ("check", []) => check::run(&root),
         ("page", arguments) => page::run(&root, arguments),
+        ("clients", arguments) => clients::run(&root, arguments),
         ("python", arguments) => python::run(&root, arguments),
         ("crash", names) => crash::run_all(&root, names),
         ("fuzz", [] | [_] | [_, _]) => fuzz::run(&root, rest),
         ("golden", []) => golden::run(&root),
+        ("commands", pages) => docs::run_commands(&root, pages),
+        ("site", []) => docs::make_site(&root).map(drop),
         ("dist", arguments) => dist::run(&root, arguments),
         ("help" | "--help" | "-h", _) => {
             eprintln!("{USAGE}");

@@ -3,10 +3,13 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::{Result, browser, process, program, setup, virtual_environment};
+use crate::{Result, browser, docs, process, program, setup, virtual_environment};
 
 /// What is tested, from the root.
 const TESTS: &str = "crates/plethora-serve/tests/page";
+
+/// The same for the site of the documents, which the environment of these tests does for, too.
+const SITE_TESTS: &str = "xtask/src/docs/test_site.py";
 
 /// Environment, catalogue and models, from the root: the names of models must have no spaces.
 const FOLDER: &str = "target/page";
@@ -26,7 +29,7 @@ const SYSTEMS: [(&str, &[&str]); 2] = [
     ),
 ];
 
-/// Sets up, trains and runs the tests; arguments go to pytest.
+/// Sets up, trains and runs the tests; arguments go to pytest, and leave out those of the site.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     let chromium = browser::chromium()?;
     setup::run(root)?;
@@ -37,6 +40,16 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
             .arg("--requirement")
             .arg(root.join(TESTS).join("requirements.txt")),
     )?;
+    if arguments.is_empty() {
+        // In a process of its own: one has at most one Playwright.
+        process::run(
+            Command::new(&python)
+                .args(["-m", "pytest", "-q", "-p", "no:cacheprovider", SITE_TESTS])
+                .current_dir(root)
+                .env("PLETHORA_SITE", docs::make_site(root)?)
+                .env(browser::VARIABLE, &chromium),
+        )?;
+    }
     generate(root, &program)?;
     for (system, settings) in SYSTEMS {
         train(root, &program, system, settings)?;

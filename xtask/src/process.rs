@@ -43,6 +43,20 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     }
 }
 
+/// Runs a command without a word unless it fails.
+pub(crate) fn run_quietly(command: &mut Command) -> Result<()> {
+    let output = capture(command)?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(format!(
+        "`{}` failed: {}",
+        display(command),
+        said.trim_end()
+    ))
+}
+
 /// Runs a command and keeps what it prints; a failing command is not an error here.
 pub(crate) fn capture(command: &mut Command) -> Result<Output> {
     command

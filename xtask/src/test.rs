@@ -2,10 +2,13 @@
 
 use std::path::Path;
 
-use crate::{Result, browser, crash, page, process, program, python, setup, virtual_environment};
+use crate::{
+    Result, browser, clients, crash, docs, page, process, program, python, setup,
+    virtual_environment,
+};
 
 /// Sets up and runs unit, integration and documentation tests, and without arguments those that need a
-/// browser or Python.
+/// browser or Python, and the commands of the documents.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     if arguments.is_empty() {
         // They come last; what they lack is better told now.
@@ -47,6 +50,8 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     if arguments.is_empty() {
         pages(root)?;
         page::run(root, &[])?;
+        docs::run_commands(root, &[])?;
+        clients::run(root, &[])?;
         python::run(root, &[])?;
     }
     Ok(())

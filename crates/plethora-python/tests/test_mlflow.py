@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
-pytest.importorskip("mlflow")
-
 import mlflow
 import pandas
+import pytest
 
 import plethora
 import plethora.mlflow

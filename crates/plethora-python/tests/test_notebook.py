@@ -6,6 +6,8 @@ import copy
 import pickle
 from html.parser import HTMLParser
 
+import nbclient
+import nbformat
 import pytest
 
 import plethora
@@ -81,9 +83,6 @@ def test_metrics_are_a_table(parabel, test):
 
 
 def test_notebooks_draw_progress_without_further_packages():
-    pytest.importorskip("ipykernel")
-    nbformat = pytest.importorskip("nbformat")
-    nbclient = pytest.importorskip("nbclient")
     code = (
         "import plethora\n"
         "model = plethora.WideTree(text__min_df=1)\n"

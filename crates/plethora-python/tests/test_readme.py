@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from pathlib import Path
 
@@ -18,9 +17,8 @@ def test_examples_run(page, tmp_path, monkeypatch, catalogue):
     lines = catalogue.read_text().splitlines(keepends=True)
     (tmp_path / "papers.jsonl").write_text("".join(lines))
     text = (ROOT / page).read_text()
-    blocks = re.findall(r"(?:<!-- needs (\w+) -->\n)?```python\n(.*?)```", text, re.DOTALL)
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     assert blocks, "there is no example"
     names: dict[str, object] = {}
-    for library, block in blocks:
-        if not library or importlib.util.find_spec(library):
-            exec(compile(block, page, "exec"), names)
+    for block in blocks:
+        exec(compile(block, page, "exec"), names)

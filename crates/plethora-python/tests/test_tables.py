@@ -5,7 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import datasets
 import numpy as np
+import pandas
+import polars
+import pyarrow
 import pytest
 import scipy.sparse as sp
 
@@ -30,38 +34,20 @@ def expected():
 
 
 def tables(labels=LABELS, name="labels"):
-    """The same rows in each library that is installed."""
+    """The same rows in each library."""
     content = {"title": TITLES, "body": BODIES, name: labels}
-    made = {}
-    try:
-        import pandas
-
-        made["pandas"] = pandas.DataFrame(content)
-        made["arrow strings of pandas"] = made["pandas"].convert_dtypes()
-    except ImportError:
-        pass
-    try:
-        import polars
-
-        made["polars"] = polars.DataFrame(content, strict=False)
-        made["lazy polars"] = made["polars"].lazy()
-    except ImportError:
-        pass
-    try:
-        import pyarrow
-
-        made["arrow"] = pyarrow.table(content)
-        made["arrow batch"] = made["arrow"].to_batches()[0]
-    except ImportError:
-        pass
-    try:
-        import datasets
-
-        made["datasets"] = datasets.Dataset.from_dict(content)
-        turned = datasets.Dataset.from_dict({key: values[::-1] for key, values in content.items()})
-        made["chosen rows of datasets"] = turned.select(range(len(TITLES) - 1, -1, -1))
-    except ImportError:
-        pass
+    turned = datasets.Dataset.from_dict({key: values[::-1] for key, values in content.items()})
+    frame = pandas.DataFrame(content)
+    made = {
+        "pandas": frame,
+        "arrow strings of pandas": frame.convert_dtypes(),
+        "polars": polars.DataFrame(content, strict=False),
+        "lazy polars": polars.DataFrame(content, strict=False).lazy(),
+        "arrow": pyarrow.table(content),
+        "arrow batch": pyarrow.table(content).to_batches()[0],
+        "datasets": datasets.Dataset.from_dict(content),
+        "chosen rows of datasets": turned.select(range(len(TITLES) - 1, -1, -1)),
+    }
     return made
 
 
@@ -118,7 +104,6 @@ def test_numbers_in_lists(expected):
 
 
 def test_one_column_for_each_label(expected):
-    pandas = pytest.importorskip("pandas")
     content = {name: [int(name in row) for row in LABELS] for name in NAMES}
     frame = pandas.DataFrame(content)
     model = small().fit(JOINED, frame)
@@ -137,20 +122,17 @@ def test_one_column_for_each_label(expected):
     ],
 )
 def test_labels_in_one_string(cells, separator, expected):
-    pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"text": JOINED, "labels": cells})
     assert small().fit(frame, label_separator=separator).predict(frame) == expected
 
 
 def test_cells_without_labels_are_documents_without_labels():
-    pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"text": JOINED, "labels": [["sea"], None] * 8})
     model = small().fit(frame)
     assert model.report_["n_documents"] == 8
 
 
 def test_classes_of_data_sets_have_their_names(expected):
-    datasets = pytest.importorskip("datasets")
     content = {"text": JOINED, "labels": NUMBERS}
     classes = datasets.Sequence(datasets.ClassLabel(names=NAMES))
     features = datasets.Features({"text": datasets.Value("string"), "labels": classes})
@@ -161,7 +143,6 @@ def test_classes_of_data_sets_have_their_names(expected):
 
 
 def test_what_is_missing_is_named():
-    pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"title": TITLES, "subjects": LABELS})
     message = "no column `text`; columns found: title, subjects. Name another with text_field="
     with pytest.raises(plethora.DataError, match=message):

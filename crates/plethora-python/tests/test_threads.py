@@ -64,7 +64,6 @@ def test_progress_is_told_stage_by_stage(train):
 
 
 def test_bars_are_drawn_by_tqdm(train, capsys):
-    pytest.importorskip("tqdm")
     plethora.Parabel(progress=True).fit(train.texts, train.labels)
     assert "reading" in capsys.readouterr().err
     plethora.Parabel(progress=False).fit(train.texts, train.labels)

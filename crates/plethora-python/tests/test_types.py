@@ -31,7 +31,6 @@ SOURCES = Path(__file__).resolve().parents[1] / "python" / "plethora"
 
 @pytest.mark.parametrize("target", ["package", "use"])
 def test_package_and_its_use_are_typed(target, tmp_path):
-    pytest.importorskip("mypy")
     assert (Path(plethora.__file__).parent / "py.typed").is_file()
     use = tmp_path / "use.py"
     use.write_text(USE)

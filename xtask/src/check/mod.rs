@@ -6,18 +6,19 @@ mod structure;
 
 use std::path::Path;
 
-use crate::{Result, process, setup};
+use crate::{Result, docs, process, setup};
 
 type Check = fn(&Path) -> Result<()>;
 
 /// Runs all checks, and reports every one that failed.
 pub(crate) fn run(root: &Path) -> Result<()> {
     setup::run(root)?;
-    let checks: [(&str, Check); 6] = [
+    let checks: [(&str, Check); 7] = [
         ("formatting", formatting),
         ("crate graph", crate_graph::check),
         ("paths in ARCHITECTURE.md", architecture::check),
         ("structure", structure::check),
+        ("links of the documents", docs::check_links),
         ("lints", lints),
         ("documentation", documentation),
     ];
