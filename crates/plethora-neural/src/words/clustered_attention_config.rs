@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::config::{AttentionConfig, check_some_layers};
-use crate::head::Activation;
+use crate::head::{Activation, Negatives};
 
 /// Clusters of labels attend to the words and are ranked; the labels of the best ones then.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -16,6 +16,14 @@ pub struct ClusteredAttentionConfig {
     pub generator: AttentionConfig,
     /// How the labels of chosen clusters are scored.
     pub discriminator: DiscriminatorConfig,
+    /// When the clusters are chosen whose labels a document is not to have.
+    #[serde(default = "dynamic")]
+    pub negatives: Negatives,
+}
+
+/// How models chose that say nothing of it.
+fn dynamic() -> Negatives {
+    Negatives::Dynamic
 }
 
 /// How the labels of chosen clusters are scored.
