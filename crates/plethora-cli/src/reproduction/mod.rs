@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use plethora_core::{Error, Progress as _};
+use plethora_core::Error;
 use plethora_jobs::figures::duration;
 use plethora_jobs::papers::{Figures, Papers, Piece, Place, Results, Step, figures_of, report_of};
 use serde::Serialize;
