@@ -5,7 +5,7 @@ mod support;
 
 use std::path::Path;
 
-use plethora_jobs::papers::{Papers, Place, Results, Selection};
+use plethora_jobs::papers::{Papers, Piece, Place, Results, Selection};
 use serde_json::Value;
 use support::{Desk, has_neural_systems};
 
@@ -40,6 +40,31 @@ fn the_page_of_the_repository_is_the_one_that_its_figures_make() {
         page == kept,
         "plethora reproduce --results docs/papers.jsonl --page docs/papers.md writes it"
     );
+}
+
+#[test]
+fn figures_that_are_kept_are_of_the_runs_as_they_are_declared() {
+    if !has_neural_systems() {
+        return;
+    }
+    let mut results = Results::default();
+    results.read(&Path::new(DOCS).join("papers.jsonl")).unwrap();
+    let papers = Papers::new(plethora::registry());
+    for figures in results.all() {
+        let piece = Piece {
+            run: figures.run.clone(),
+            data: figures.data.clone(),
+            seed: figures.seed,
+            is_quick: false,
+        };
+        assert!(papers.data_of(&figures.data).is_some(), "{}", figures.data);
+        assert_eq!(
+            papers.arguments(&piece),
+            figures.arguments,
+            "{}",
+            piece.name()
+        );
+    }
 }
 
 #[test]
@@ -214,10 +239,7 @@ fn commands_are_those_that_users_would_type() {
             is_quick: false,
         })
         .unwrap();
-    let names: Vec<String> = pieces
-        .iter()
-        .map(plethora_jobs::papers::Piece::name)
-        .collect();
+    let names: Vec<String> = pieces.iter().map(Piece::name).collect();
     assert_eq!(
         names,
         [

@@ -19,9 +19,9 @@ use crate::{interrupt, registry, results};
 const EXAMPLES: &str = "\
 Examples:
   plethora reproduce --list
-  plethora reproduce --data DATA -o OUT --only attentionxml/table-5 --seeds 1,2,3 --vectors glove.txt
+  plethora reproduce --data DATA -o OUT --only PAPER/table-5 --seeds 1,2,3 --vectors glove.txt
   plethora reproduce --data DATA -o OUT --device cuda --encoder all-MiniLM-L6-v2 --budget 10m
-  plethora reproduce -o OUT --quick --only lightattention/table-3
+  plethora reproduce -o OUT --quick --only parabel,bonsai
   plethora reproduce --results papers.jsonl --page papers.md
 
 DATA is a folder with the files that --list names. Each piece (a run on some data with a seed) is trained and measured by
@@ -42,7 +42,7 @@ pub(crate) struct ReproduceArgs {
     #[arg(required_if_eq("quick", "true"))]
     output: Option<PathBuf>,
 
-    /// Papers, claims as lightxml/table-5, runs, or presets for the presets of all papers; everything if not given
+    /// Papers, claims as PAPER/table-5, runs, or presets for the presets of all papers; everything if not given
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     only: Vec<String>,
 

@@ -14,7 +14,7 @@ const DEPTHS: &str = "1,3,5";
 /// What is to be run.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
-    /// Papers, claims (`lightxml/table-5`) or runs; all where none is named.
+    /// Papers, claims (`PAPER/table-5`) or runs; all where none is named.
     pub only: Vec<String>,
     /// Corpora; all that are there where none is named.
     pub data: Vec<String>,

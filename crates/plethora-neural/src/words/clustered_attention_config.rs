@@ -1,7 +1,7 @@
 //! Settings of the head that attends with clusters first and with their labels then.
 
 use plethora_core::Result;
-use plethora_core::checks::number_from;
+use plethora_core::checks::{check, number_from};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -59,6 +59,11 @@ pub enum LabelContext {
 impl ClusteredAttentionConfig {
     /// Refuses settings that cannot work, naming the key below `head`.
     pub(crate) fn validate(&self) -> Result<()> {
+        check(
+            matches!(self.negatives, Negatives::Dynamic | Negatives::Static),
+            "negatives",
+            "must be dynamic or static",
+        )?;
         let generator = self.generator.validate();
         generator.map_err(|error| error.within("generator"))?;
         let discriminator = self.discriminator.validate();
