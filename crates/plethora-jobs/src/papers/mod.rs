@@ -2,11 +2,12 @@
 //! all of it.
 //!
 //! Claims, runs and data are tables in `data/papers/`; nothing here knows a system. A run is a list of commands that
-//! [`plan`] puts together and a front end executes; its [`Figures`] are kept as lines of JSON, so that what was measured on
+//! [`Papers::steps`] puts together and a front end executes; its [`Figures`] are kept as lines of JSON, so that what was measured on
 //! different days and machines adds up.
 
 mod catalogue;
 mod claims;
+mod commands;
 mod measured;
 mod page;
 mod plan;
@@ -18,6 +19,7 @@ mod verdict;
 
 pub use catalogue::Papers;
 pub use claims::{Claim, Data, Paper, Run};
+pub use commands::{Place, Step, report_of};
 pub use measured::figures_of;
-pub use plan::{Piece, Place, Selection, Step, report_of};
+pub use plan::{Piece, Selection};
 pub use results::{Figures, Results};

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use super::catalogue::Papers;
 use super::claims::{Claim, Need, Paper};
-use super::plan::{Piece, Place};
+use super::commands::Place;
+use super::plan::Piece;
 use super::results::{Figures, Results};
 use super::statistics::standing;
 use super::verdict::{Comparison, judge};

@@ -1,15 +1,11 @@
-//! From claims to commands.
-
-use std::path::{Path, PathBuf};
+//! From claims to pieces, each a run on some data with a seed.
 
 use plethora_core::{Error, Result};
 
 use super::catalogue::Papers;
-use super::claims::{Data, Need, Run};
+use super::claims::Need;
+use super::commands::Place;
 use super::results::Results;
-
-/// Depths of rankings that are measured, in all papers the same.
-const DEPTHS: &str = "1,3,5";
 
 /// What is to be run.
 #[derive(Debug, Clone, Default)]
@@ -37,30 +33,6 @@ pub struct Piece {
     pub is_quick: bool,
 }
 
-/// Where things are.
-#[derive(Debug, Clone)]
-pub struct Place {
-    /// Folder with corpora.
-    pub data: PathBuf,
-    /// Folder for models and reports.
-    pub output: PathBuf,
-    /// File with word vectors.
-    pub vectors: Option<PathBuf>,
-    /// Folder or name of an encoder.
-    pub encoder: Option<String>,
-    /// The device of neural systems.
-    pub device: String,
-}
-
-/// A command.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
-    /// What the program is told.
-    pub arguments: Vec<String>,
-    /// What comes out: there is nothing to do where it is there.
-    pub output: PathBuf,
-}
-
 impl Papers {
     /// The pieces that are asked for, those that others are made of first.
     ///
@@ -78,13 +50,10 @@ impl Papers {
                 self.add(&run, data, &mut wanted);
             }
         }
-        for id in selection
-            .data
-            .iter()
-            .filter(|id| self.data_of(id).is_none())
-        {
+        let mut named = selection.data.iter();
+        if let Some(id) = named.find(|id| self.data_of(id).is_none()) {
             return Err(Error::usage(format!(
-                "--only-data: there is no data `{id}`"
+                "--on: there is no data `{id}`; --list shows it"
             )));
         }
         let pieces = wanted.iter().flat_map(|(run, data)| {
@@ -168,11 +137,17 @@ impl Papers {
     /// What a piece lacks, where it cannot be run here.
     pub fn lacks(&self, piece: &Piece, place: &Place) -> Option<String> {
         let data = self.data_of(&piece.data)?;
-        let files = data.files.iter().map(|file| place.data.join(file));
-        if let Some(file) = files.into_iter().find(|file| !file.exists()) {
+        let run = &self.runs[&piece.run];
+        let needs = |need: Need| run.needs.contains(&need);
+        let names = data.vocabulary.iter().filter(|_| needs(Need::Vocabulary));
+        let mut files = data
+            .files
+            .iter()
+            .chain(names)
+            .map(|file| place.data.join(file));
+        if let Some(file) = files.find(|file| !file.exists()) {
             return Some(format!("no {}", file.display()));
         }
-        let run = &self.runs[&piece.run];
         if run.past {
             return Some("a program of the past".into());
         }
@@ -182,11 +157,10 @@ impl Papers {
         if (run.calibrated || run.fitted) && data.held.is_empty() {
             return Some("no validation documents".into());
         }
-        let lacks = |need: Need| run.needs.contains(&need);
-        if lacks(Need::Encoder) && place.encoder.is_none() {
+        if needs(Need::Encoder) && place.encoder.is_none() {
             return Some("no --encoder".into());
         }
-        if lacks(Need::Vectors) && place.vectors.is_none() && !piece.is_quick {
+        if needs(Need::Vectors) && place.vectors.is_none() && !piece.is_quick {
             return Some("no --vectors".into());
         }
         let part = |run: &String| Piece {
@@ -194,162 +168,6 @@ impl Papers {
             ..piece.clone()
         };
         run.of.iter().find_map(|run| self.lacks(&part(run), place))
-    }
-
-    /// What a run is told beside data, files and folders: what its figures are of.
-    pub fn arguments(&self, piece: &Piece) -> String {
-        let run = &self.runs[&piece.run];
-        if run.of.is_empty() {
-            return self.train_arguments(run, piece).join(" ");
-        }
-        let mut words = vec![run.of.join(" + ")];
-        words.extend(run.calibrated.then(|| "calibrated".to_owned()));
-        words.extend(run.ensemble.clone());
-        words.extend(run.members.map(|count| format!("--members {count}")));
-        words.join(", ")
-    }
-
-    pub(super) fn train_arguments(&self, run: &Run, piece: &Piece) -> Vec<String> {
-        let mut arguments = words(&run.train);
-        let Some(spec) = self.spec(run) else {
-            return arguments;
-        };
-        let data = self.data_of(&piece.data);
-        // Where the settings are those of a paper, nothing else is to change them.
-        let is_of_paper =
-            run.train.contains("--preset paper") || run.train.contains("--preset program");
-        let of_data = data
-            .filter(|_| !is_of_paper)
-            .and_then(|data| data.settings.get(spec.name));
-        let of_quick = piece
-            .is_quick
-            .then(|| self.quick.settings.get(spec.name))
-            .flatten();
-        for settings in [of_data, of_quick].into_iter().flatten() {
-            arguments.extend(words(settings));
-        }
-        arguments
-    }
-
-    /// The commands of a piece, in their order; the last one measures.
-    pub fn steps(&self, piece: &Piece, place: &Place) -> Vec<Step> {
-        let run = &self.runs[&piece.run];
-        let Some(data) = self.data_of(&piece.data) else {
-            return Vec::new();
-        };
-        let mut steps = Vec::new();
-        let model = model_of(piece, place);
-        let parts: Vec<PathBuf> = run
-            .of
-            .iter()
-            .map(|part| {
-                let part = model_of(
-                    &Piece {
-                        run: part.clone(),
-                        ..piece.clone()
-                    },
-                    place,
-                );
-                if !run.calibrated {
-                    return part;
-                }
-                let calibrated = PathBuf::from(format!("{}.calibrated", part.display()));
-                let arguments = [
-                    vec!["calibrate".into(), shown(&part)],
-                    filled(&data.held, place),
-                    to(&calibrated),
-                ];
-                steps.push(Step {
-                    arguments: arguments.concat(),
-                    output: calibrated.clone(),
-                });
-                calibrated
-            })
-            .collect();
-        let names: Vec<String> = parts.iter().map(|part| shown(part)).collect();
-        if run.of.is_empty() {
-            steps.push(self.training(run, piece, data, place, &model));
-        } else if let Some(ensemble) = &run.ensemble {
-            let mut arguments = [vec!["ensemble".into()], names.clone(), words(ensemble)].concat();
-            if run.fitted {
-                arguments.extend(fitted(&data.held, place));
-            }
-            arguments.extend(["--link".into()]);
-            arguments.extend(to(&model));
-            steps.push(Step {
-                arguments,
-                output: model.clone(),
-            });
-        }
-        let measured = match (&run.ensemble, run.of.is_empty()) {
-            (None, false) => names,
-            _ => vec![shown(&model)],
-        };
-        let report = report_of(piece, place);
-        let mut arguments = [vec!["eval".into()], measured, filled(&data.test, place)].concat();
-        arguments.extend([
-            "-k".into(),
-            DEPTHS.into(),
-            "--report".into(),
-            shown(&report),
-        ]);
-        arguments.extend(
-            run.members
-                .into_iter()
-                .flat_map(|count| ["--members".into(), count.to_string()]),
-        );
-        if self.is_neural(run) {
-            arguments.extend(["--device".into(), place.device.clone()]);
-        }
-        steps.push(Step {
-            arguments,
-            output: report,
-        });
-        steps
-    }
-
-    fn training(&self, run: &Run, piece: &Piece, data: &Data, place: &Place, model: &Path) -> Step {
-        let mut arguments = vec!["train".to_owned()];
-        arguments.extend(filled(&data.train, place));
-        arguments.extend(self.train_arguments(run, piece));
-        let spec = self.spec(run);
-        if spec.is_some_and(|spec| spec.uses_devices()) {
-            arguments.extend(filled(&data.valid, place));
-            arguments.extend(["--device".into(), place.device.clone()]);
-        }
-        for need in &run.needs {
-            let given = match need {
-                Need::Vectors => place
-                    .vectors
-                    .as_deref()
-                    .map(|file| ("--vectors", shown(file))),
-                Need::Encoder => place.encoder.clone().map(|encoder| ("--encoder", encoder)),
-                Need::Vocabulary => {
-                    let file = data.vocabulary.as_ref().map(|file| place.data.join(file));
-                    file.map(|file| ("--vocabulary", shown(&file)))
-                }
-            };
-            arguments.extend(
-                given
-                    .into_iter()
-                    .flat_map(|(option, value)| [option.to_owned(), value]),
-            );
-        }
-        if spec.is_some_and(|spec| spec.option("seed").is_some()) {
-            arguments.extend(["--seed".into(), piece.seed.to_string()]);
-        }
-        arguments.extend(to(model));
-        arguments.push("--resume".into());
-        Step {
-            arguments,
-            output: model.to_owned(),
-        }
-    }
-
-    fn is_neural(&self, run: &Run) -> bool {
-        let parts = run.of.iter().filter_map(|part| self.runs.get(part));
-        self.spec(run).is_some_and(|spec| spec.uses_devices())
-            || parts.into_iter().any(|part| self.is_neural(part))
     }
 
     /// Pieces that were not measured yet.
@@ -369,40 +187,4 @@ impl Piece {
     pub fn name(&self) -> String {
         format!("{}.{}.{}", self.run, self.data, self.seed)
     }
-}
-
-/// The folder of a piece's model.
-pub(super) fn model_of(piece: &Piece, place: &Place) -> PathBuf {
-    place.output.join("models").join(piece.name())
-}
-
-/// The folder of a piece's report.
-pub fn report_of(piece: &Piece, place: &Place) -> PathBuf {
-    place.output.join("reports").join(piece.name())
-}
-
-fn to(folder: &Path) -> Vec<String> {
-    vec!["-o".into(), shown(folder)]
-}
-
-fn shown(path: &Path) -> String {
-    path.display().to_string()
-}
-
-fn words(arguments: &str) -> Vec<String> {
-    arguments.split_whitespace().map(str::to_owned).collect()
-}
-
-/// Arguments with the folder of data in its place.
-fn filled(arguments: &str, place: &Place) -> Vec<String> {
-    let data = shown(&place.data);
-    words(arguments)
-        .into_iter()
-        .map(|word| word.replace("{}", &data))
-        .collect()
-}
-
-/// Documents as `--fit` takes them: the file behind it, filters as they are.
-fn fitted(arguments: &str, place: &Place) -> Vec<String> {
-    [vec!["--fit".to_owned()], filled(arguments, place)].concat()
 }

@@ -5,7 +5,8 @@ use plethora_system::settings::{AssignedValue, Assignment, SYSTEM, Settings, Ste
 use plethora_system::{Device, Estimate, GPU_SPEEDUP, TrainingSize};
 
 use super::catalogue::Papers;
-use super::plan::{Piece, Place};
+use super::commands::Place;
+use super::plan::Piece;
 use crate::figures::duration;
 
 impl Papers {
