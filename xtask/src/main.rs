@@ -13,6 +13,7 @@ mod docs;
 mod fuzz;
 mod golden;
 mod page;
+mod papers;
 mod process;
 mod program;
 mod python;
@@ -54,6 +55,8 @@ Commands:
   site            Make a site of the documents in target/site
   fuzz [CASES [FIRST]]
                   Set up and try CASES (10,000) mutated model folders and as many mutated inputs of all readers
+  papers [ARGS]   Set up, build the release binary and write docs/papers.md with `plethora reproduce`; ARGS go to it and
+                  say what to run, as --data DATA -o OUT --only lightxml/table-5
   golden          Make the golden values in testdata again with the reference programs
 
 A LIBTORCH of your own (version 2.11) wins: then nothing is downloaded.";
@@ -76,6 +79,7 @@ fn main() -> ExitCode {
         ("python", arguments) => python::run(&root, arguments),
         ("crash", names) => crash::run_all(&root, names),
         ("fuzz", [] | [_] | [_, _]) => fuzz::run(&root, rest),
+        ("papers", arguments) => papers::run(&root, arguments),
         ("golden", []) => golden::run(&root),
         ("commands", pages) => docs::run_commands(&root, pages),
         ("site", []) => docs::make_site(&root).map(drop),

@@ -5,7 +5,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::bounds;
 use crate::commands::{
     calibrate, check, completions, convert, demo, ensemble, eval, explain, generate, info, init,
-    labels, man, predict, search, serve, split, train,
+    labels, man, predict, reproduce, search, serve, split, train,
 };
 use crate::environment::with_environment;
 use crate::logging::LogFormat;
@@ -80,6 +80,7 @@ pub(crate) enum Verb {
     Predict(predict::PredictArgs),
     Explain(explain::ExplainArgs),
     Serve(serve::ServeArgs),
+    Reproduce(reproduce::ReproduceArgs),
     Info(info::InfoArgs),
     Labels(labels::LabelsArgs),
     Init(init::InitArgs),

@@ -36,7 +36,7 @@ impl DeviceArgs {
     }
 }
 
-fn parse(name: &str) -> Result<Device, String> {
+pub(crate) fn parse(name: &str) -> Result<Device, String> {
     let known = name.parse::<Device>();
     let usable = known.and_then(|device| registry().check_device(device).map(|()| device));
     usable.map_err(|error| error.to_string())

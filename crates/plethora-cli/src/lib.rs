@@ -25,6 +25,7 @@ mod preview;
 mod progress_bar;
 mod progress_lines;
 mod report;
+mod reproduction;
 mod results;
 mod score_args;
 mod session;

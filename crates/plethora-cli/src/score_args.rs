@@ -6,6 +6,7 @@ use clap::Args;
 use plethora_core::{Error, Result};
 use plethora_system::{Cutoff, Predictor, ScoreKind};
 
+use crate::bounds;
 use crate::choice::{Choice, one_of};
 use crate::device_args::DeviceArgs;
 
@@ -32,6 +33,11 @@ pub(crate) struct ScoreArgs {
     /// Assign labels by the thresholds that `calibrate --thresholds` has tuned for F1
     #[arg(long, conflicts_with = "threshold")]
     pub(crate) tuned: bool,
+
+    /// Rank with the first N trees or networks of the model alone; their scores are not calibrated
+    #[arg(long, value_name = "N", value_parser = bounds::at_least_one())]
+    #[arg(conflicts_with = "tuned")]
+    pub(crate) members: Option<usize>,
 }
 
 impl ScoreArgs {
@@ -53,6 +59,10 @@ impl ScoreArgs {
         let predictor = match self.scores {
             ScoreKind::Prob => device.open(model)?,
             ScoreKind::Raw => device.open(model)?.without_calibration(),
+        };
+        let predictor = match self.members {
+            Some(num_members) => predictor.with_members(num_members)?,
+            None => predictor,
         };
         if self.tuned && predictor.label_thresholds().is_none() {
             let message = "has no tuned thresholds; `plethora calibrate --thresholds` makes them";

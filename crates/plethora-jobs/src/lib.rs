@@ -16,6 +16,7 @@ pub mod labels;
 mod model_folder;
 mod model_opening;
 mod page;
+pub mod papers;
 pub mod report;
 pub mod search;
 mod session;

@@ -14,6 +14,8 @@ pub struct ModelOpening {
     pub compute: Compute,
     /// Which scores they give.
     pub scores: ScoreKind,
+    /// Rank with the first so many of their trees or networks alone, uncalibrated.
+    pub members: Option<usize>,
 }
 
 impl ModelOpening {
@@ -32,6 +34,10 @@ impl ModelOpening {
         let predictor = match self.scores {
             ScoreKind::Prob => opened,
             ScoreKind::Raw => opened.without_calibration(),
+        };
+        let predictor = match self.members {
+            Some(num_members) => predictor.with_members(num_members)?,
+            None => predictor,
         };
         if is_tuned && predictor.label_thresholds().is_none() {
             let message = "has no tuned thresholds; `plethora calibrate --thresholds` makes them";

@@ -10,7 +10,7 @@ use plethora_core::{LabelId, Result, ScoredLabel, SparseMatrix, grouped};
 use plethora_system::resources::cpu_seconds;
 use plethora_system::{
     DocumentStream, Explanation, Facts, RankOptions, Ranker, Rankings, RunContext, Stages, Trained,
-    warn_of_device,
+    keep_first, warn_of_device,
 };
 use serde_json::json;
 
@@ -21,6 +21,14 @@ use crate::training_set::TrainingSet;
 pub(crate) trait RowModel: Send + Sync + Debug {
     /// The best labels of each row, best first.
     fn rank(&self, rows: &SparseMatrix, options: RankOptions) -> Vec<Vec<ScoredLabel>>;
+
+    /// From now on ranks with the first so many of its trees alone.
+    ///
+    /// # Errors
+    /// [`Error::Usage`](plethora_core::Error::Usage) if it has fewer.
+    fn keep_members(&mut self, num_members: usize) -> Result<()> {
+        keep_first(&mut vec![()], num_members)
+    }
 
     /// Why a label has its score for a text.
     fn explain(&self, text: &str, tfidf: &TfIdf, label: LabelId) -> Explanation;
@@ -48,6 +56,10 @@ impl<M: RowModel> Ranker for FeatureRanker<M> {
             labels: self.model.rank(&rows, options),
             features_s,
         })
+    }
+
+    fn keep_members(&mut self, num_members: usize) -> Result<()> {
+        self.model.keep_members(num_members)
     }
 
     fn explain(&self, text: &str, label: LabelId) -> Result<Explanation> {

@@ -117,6 +117,7 @@ pub(crate) fn report(
             registry: registry(),
             compute: request.machine.compute()?,
             scores: request.scores,
+            members: None,
         },
         data: needed(request.data, data)?,
         evaluation: EvaluationRun {

@@ -177,6 +177,16 @@ impl Predictor {
         }
     }
 
+    /// The same model, ranking with the first so many of its trees or networks alone. Calibration is of all of them
+    /// together, so it is left out.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if it has fewer, or is not made of members.
+    pub fn with_members(mut self, num_members: usize) -> Result<Self> {
+        self.ranker.keep_members(num_members)?;
+        Ok(self.without_calibration())
+    }
+
     /// The tuned threshold of each label, if the model has any.
     pub fn label_thresholds(&self) -> Option<Vec<f32>> {
         let calibration = self.calibration.as_ref()?;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use plethora_core::artifact::{ModelWriter, WorkFolder};
 use plethora_core::corpus::Document;
-use plethora_core::{LabelId, Result, ScoredLabel};
+use plethora_core::{Error, LabelId, Result, ScoredLabel};
 
 use crate::Explanation;
 
@@ -29,11 +29,36 @@ pub trait Ranker: Send + Sync + fmt::Debug {
     /// files. Labels, metrics and manifest are not its business.
     fn save(&self, work: &WorkFolder, writer: &ModelWriter) -> Result<()>;
 
+    /// From now on ranks with the first so many of its members alone: trees, or networks with clusters of their own.
+    ///
+    /// # Errors
+    /// [`Error::Usage`](plethora_core::Error::Usage) if it has fewer, or none at all.
+    fn keep_members(&mut self, _num_members: usize) -> Result<()> {
+        Err(Error::usage(
+            "the model is not made of members that it could rank without",
+        ))
+    }
+
     /// Documents to rank together: enough to keep the machine busy, few enough that a
     /// batch takes seconds.
     fn documents_per_batch(&self) -> usize {
         512
     }
+}
+
+/// Leaves the first `num_members` of a model's members.
+///
+/// # Errors
+/// [`Error::Usage`](plethora_core::Error::Usage) if there are fewer, or none is asked for.
+pub fn keep_first<Member>(members: &mut Vec<Member>, num_members: usize) -> Result<()> {
+    if !(1..=members.len()).contains(&num_members) {
+        return Err(Error::usage(format!(
+            "the model has {} members, so it cannot rank with the first {num_members}",
+            members.len()
+        )));
+    }
+    members.truncate(num_members);
+    Ok(())
 }
 
 /// How to rank.

@@ -56,6 +56,7 @@ fn report_of(models: &[PathBuf], scores: ScoreKind, is_tuned: bool) -> ReportRun
             registry: registry(),
             compute: Compute::default(),
             scores,
+            members: None,
         },
         data: corpus(),
         evaluation: EvaluationRun {

@@ -26,6 +26,7 @@ Examples:
   plethora eval model books.jsonl --where split=test -k 1,3,5,10 --per-label labels.tsv
   plethora eval model amazon-test.txt --a 0.6 --b 2.6 --json
   plethora eval parabel bonsai network test.jsonl --report report
+  plethora eval bonsai test.jsonl --members 1        the first of its trees, without training again
 
 --report compares one or several models on the same documents and writes report.html, report.md and
 report.json: intervals, differences, where models fail, and what papers report on the same data.";
@@ -208,6 +209,7 @@ impl EvalArgs {
                 registry: crate::registry(),
                 compute: self.device.compute(),
                 scores: self.scores.scores,
+                members: self.scores.members,
             },
             data: self.corpus(inputs),
             evaluation,

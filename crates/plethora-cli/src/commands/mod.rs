@@ -14,6 +14,7 @@ pub(crate) mod init;
 pub(crate) mod labels;
 pub(crate) mod man;
 pub(crate) mod predict;
+pub(crate) mod reproduce;
 pub(crate) mod search;
 pub(crate) mod serve;
 pub(crate) mod split;
@@ -45,6 +46,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
         Verb::Predict(args) => args.run(&session),
         Verb::Explain(args) => args.run(),
         Verb::Serve(args) => args.run(),
+        Verb::Reproduce(args) => args.run(&session, cli.global.threads),
         Verb::Info(args) => args.run(),
         Verb::Labels(args) => args.run(&session),
         Verb::Init(args) => args.run(),

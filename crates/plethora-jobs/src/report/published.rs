@@ -159,6 +159,8 @@ fn letters(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use plethora_core::metrics::{average_ranks, wilcoxon};
+
     use super::*;
 
     fn look(path: &str, num_test_documents: u64, label_counts: &[u64]) -> PublishedResults {
@@ -182,6 +184,61 @@ mod tests {
                 assert!(!result.source.is_empty() && !result.values.is_empty());
                 let is_percent = |value: &f64| (0.0..=100.0).contains(value);
                 assert!(result.values.values().all(is_percent), "{}", result.system);
+            }
+        }
+    }
+
+    /// Every figure of its tables 2 and 3 goes into these, so that none was copied wrongly.
+    #[test]
+    fn figures_of_the_oldest_paper_give_the_ranks_and_p_values_that_it_prints() {
+        let datasets = datasets();
+        let mut results = datasets.iter().flat_map(|dataset| &dataset.results);
+        let source = &results
+            .find(|result| result.values.get("nDCG@5") == Some(&67.67))
+            .unwrap()
+            .source;
+        for (family, ranks, p_values) in [
+            (
+                "P",
+                [1.33, 5.73, 3.20, 5.73, 7.20, 2.53, 6.13, 4.13],
+                [
+                    8.55e-4, 4.27e-3, 1.22e-4, 6.10e-5, 1.53e-3, 6.10e-5, 6.10e-5,
+                ],
+            ),
+            (
+                "nDCG",
+                [1.40, 5.80, 3.00, 6.00, 7.33, 2.53, 5.87, 4.07],
+                [
+                    6.10e-4, 5.37e-3, 1.22e-4, 6.10e-5, 6.10e-4, 6.10e-5, 6.10e-5,
+                ],
+            ),
+        ] {
+            // Its own system first, then the others in the order of its tables.
+            let rows: Vec<Vec<f64>> = datasets
+                .iter()
+                .flat_map(|dataset| [1, 3, 5].map(|k| (dataset, format!("{family}@{k}"))))
+                .map(|(dataset, key)| {
+                    let own = dataset
+                        .results
+                        .iter()
+                        .filter(|result| result.source == *source);
+                    let single = own.filter(|result| !result.system.contains("consensus"));
+                    single
+                        .filter_map(|result| result.values.get(&key).copied())
+                        .collect()
+                })
+                .filter(|row: &Vec<f64>| !row.is_empty())
+                .collect();
+            assert_eq!(rows.len(), 15);
+            for (found, printed) in average_ranks(&rows).iter().zip(ranks) {
+                assert!(
+                    (found - printed).abs() < 0.006,
+                    "{family}: {found} {printed}"
+                );
+            }
+            for (place, printed) in (1..).zip(p_values) {
+                let p = wilcoxon(rows.iter().map(|row| (row[0], row[place]))).unwrap();
+                assert!((p / printed - 1.0).abs() < 2e-3, "{place}: {p} {printed}");
             }
         }
     }

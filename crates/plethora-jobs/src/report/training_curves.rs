@@ -11,8 +11,13 @@ use serde_json::Value;
 const LOG_FILE: &str = "metrics.jsonl";
 /// Points of a curve; more cannot be told apart in a picture.
 const MAX_POINTS: usize = 200;
-/// Curves of a model; those of validation come first.
+/// Curves of a model.
 const MAX_CURVES: usize = 12;
+/// What the names of figures that are shown begin with, behind the name of a network.
+const FIGURES: [&str; 2] = ["valid/", "loss"];
+/// What every network of a model shows before any of them shows more: the figure that its weights were chosen
+/// by, and its loss.
+const FIRST: [&str; 2] = ["valid/nDCG@5", "loss"];
 
 /// One figure over the steps of training.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -30,6 +35,8 @@ pub(super) fn read(model: &Path) -> Vec<TrainingCurve> {
         return Vec::new();
     };
     let mut curves: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
+    // Networks in the order in which they were trained.
+    let mut networks: Vec<String> = Vec::new();
     for line in BufReader::new(file).lines().map_while(Result::ok) {
         let Ok(Value::Object(record)) = serde_json::from_str(&line) else {
             continue;
@@ -40,6 +47,10 @@ pub(super) fn read(model: &Path) -> Vec<TrainingCurve> {
         let figures = record.iter().filter(|(key, _)| is_shown(key));
         for (key, value) in figures {
             if let Some(value) = value.as_f64() {
+                let (network, _) = parts(key);
+                if !networks.iter().any(|known| known == network) {
+                    networks.push(network.to_owned());
+                }
                 curves.entry(key.clone()).or_default().push((epoch, value));
             }
         }
@@ -52,14 +63,27 @@ pub(super) fn read(model: &Path) -> Vec<TrainingCurve> {
             points: thinned(&points),
         })
         .collect();
-    curves.sort_by_key(|curve| (!curve.key.contains("valid/"), curve.key.clone()));
+    // A model of several networks has more curves than fit: what comes first decides what is seen.
+    curves.sort_by_cached_key(|curve| {
+        let (network, figure) = parts(&curve.key);
+        let network = networks.iter().position(|known| known == network);
+        let place = FIRST.iter().position(|&first| first == figure);
+        let place = place.unwrap_or(FIRST.len());
+        (place == FIRST.len(), network, place, figure.to_owned())
+    });
     curves.truncate(MAX_CURVES);
     curves
 }
 
+/// The network that a figure is of, empty for the only or the first one, and the figure's own name.
+fn parts(key: &str) -> (&str, &str) {
+    let start = FIGURES.iter().filter_map(|&figure| key.rfind(figure)).min();
+    key.split_at(start.unwrap_or(0))
+}
+
 /// Losses and what validation measured; rates, times and memory say little of a model.
 fn is_shown(key: &str) -> bool {
-    key.contains("valid/") || key.ends_with("loss")
+    key.contains(FIGURES[0]) || key.ends_with(FIGURES[1])
 }
 
 /// Evenly chosen points, the first and the last among them.
@@ -87,8 +111,38 @@ mod tests {
         std::fs::write(folder.path().join(LOG_FILE), log).unwrap();
         let curves = read(folder.path());
         let keys: Vec<&str> = curves.iter().map(|curve| curve.key.as_str()).collect();
-        assert_eq!(keys, ["valid/P@1", "loss"]);
-        assert_eq!(curves[1].points, [(0.5, 0.9), (1.5, 0.5)]);
+        assert_eq!(keys, ["loss", "valid/P@1"]);
+        assert_eq!(curves[0].points, [(0.5, 0.9), (1.5, 0.5)]);
+    }
+
+    #[test]
+    fn every_network_shows_its_loss_and_the_first_one_comes_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut log = String::new();
+        let networks = ["", "tree-1.level-0/", "tree-2.level-0/", "tree-3.level-0/"];
+        for (number, network) in (0..).zip(networks) {
+            for step in 1..=2 {
+                let epoch = f64::from(2 * number + step);
+                let record = serde_json::json!({
+                    "step": epoch, "epoch": epoch, "seconds": epoch,
+                    format!("{network}loss"): 1.0 / epoch,
+                    format!("{network}valid/P@1"): 0.1,
+                    format!("{network}valid/P@3"): 0.1,
+                    format!("{network}valid/P@5"): 0.1,
+                    format!("{network}valid/nDCG@5"): 0.1,
+                });
+                log.push_str(&format!("{record}\n"));
+            }
+        }
+        std::fs::write(folder.path().join(LOG_FILE), log).unwrap();
+        let curves = read(folder.path());
+        assert_eq!(curves.len(), MAX_CURVES);
+        let keys: Vec<&str> = curves.iter().map(|curve| curve.key.as_str()).collect();
+        assert_eq!(keys[..2], ["valid/nDCG@5", "loss"]);
+        for network in networks {
+            let loss = format!("{network}loss");
+            assert!(keys.contains(&loss.as_str()), "{loss}: {keys:?}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use plethora_core::text::TfIdf;
 use plethora_core::{Error, LabelId, Result, ScoredLabel, SparseMatrix};
 use plethora_system::{
     BIAS, DocumentStream, Estimate, Explanation, Method, RankOptions, RunContext, TermContribution,
-    Trainable, Trained, TrainingSize, spans_of, terms_of,
+    Trainable, Trained, TrainingSize, keep_first, spans_of, terms_of,
 };
 
 use super::config::LinearConfig;
@@ -59,6 +59,10 @@ impl Trainable for LinearConfig {
 impl RowModel for LinearModel {
     fn rank(&self, rows: &SparseMatrix, options: RankOptions) -> Vec<Vec<ScoredLabel>> {
         Self::rank(self, rows, options)
+    }
+
+    fn keep_members(&mut self, num_members: usize) -> Result<()> {
+        keep_first(&mut self.trees, num_members)
     }
 
     fn explain(&self, text: &str, tfidf: &TfIdf, label: LabelId) -> Explanation {

@@ -2,7 +2,7 @@
 
 use plethora_core::artifact::{ModelReader, ModelWriter, WorkFolder};
 use plethora_core::{LabelId, ScoredLabel};
-use plethora_system::{Explanation, RankOptions};
+use plethora_system::{Explanation, RankOptions, keep_first};
 
 use super::config::PieceConfig;
 use super::encoder_files::check_fit;
@@ -114,6 +114,10 @@ impl NeuralModel for PieceModel {
             })
             .collect::<Result<_>>()?;
         Ok(combine(of_networks, texts.len(), options.top_k))
+    }
+
+    fn keep_members(&mut self, num_members: usize) -> plethora_core::Result<()> {
+        keep_first(&mut self.members, num_members)
     }
 
     fn explain_text(&self, text: &str, label: LabelId) -> Result<Explanation> {

@@ -7,7 +7,7 @@ use plethora_core::artifact::{CONFIG_FILE, ModelReader, ModelWriter, WorkFolder}
 use plethora_core::corpus::Document;
 use plethora_core::training_log::TrainingLog;
 use plethora_core::{LabelId, ScoredLabel};
-use plethora_system::{Compute, Explanation, RankOptions, Ranker, Rankings};
+use plethora_system::{Compute, Explanation, RankOptions, Ranker, Rankings, keep_first};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -43,6 +43,15 @@ pub trait NeuralModel: Debug + Send + Sized + 'static {
         texts: &[T],
         options: RankOptions,
     ) -> Result<Vec<Vec<ScoredLabel>>>;
+
+    /// From now on ranks with the first so many of its networks alone.
+    ///
+    /// # Errors
+    /// [`Error::Usage`](plethora_core::Error::Usage) if it has fewer.
+    fn keep_members(&mut self, num_members: usize) -> plethora_core::Result<()> {
+        // A network alone is its own first member.
+        keep_first(&mut vec![()], num_members)
+    }
 
     /// Why a label has its score for a text.
     ///
@@ -110,6 +119,11 @@ impl<M: NeuralModel> Ranker for NeuralRanker<M> {
         let texts = texts?;
         let model = self.model();
         Ok(guarded(|| model.rank_texts(&texts, options))?.into())
+    }
+
+    fn keep_members(&mut self, num_members: usize) -> plethora_core::Result<()> {
+        let model = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        model.keep_members(num_members)
     }
 
     fn explain(&self, text: &str, label: LabelId) -> plethora_core::Result<Explanation> {

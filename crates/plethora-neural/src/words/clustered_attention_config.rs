@@ -1,12 +1,12 @@
 //! Settings of the head that attends with clusters first and with their labels then.
 
 use plethora_core::Result;
-use plethora_core::checks::number_from;
+use plethora_core::checks::{check, number_from};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::config::{AttentionConfig, check_some_layers};
-use crate::head::Activation;
+use crate::head::{Activation, Negatives};
 
 /// Clusters of labels attend to the words and are ranked; the labels of the best ones then.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -16,6 +16,14 @@ pub struct ClusteredAttentionConfig {
     pub generator: AttentionConfig,
     /// How the labels of chosen clusters are scored.
     pub discriminator: DiscriminatorConfig,
+    /// When the clusters are chosen whose labels a document is not to have.
+    #[serde(default = "dynamic")]
+    pub negatives: Negatives,
+}
+
+/// How models chose that say nothing of it.
+fn dynamic() -> Negatives {
+    Negatives::Dynamic
 }
 
 /// How the labels of chosen clusters are scored.
@@ -51,6 +59,11 @@ pub enum LabelContext {
 impl ClusteredAttentionConfig {
     /// Refuses settings that cannot work, naming the key below `head`.
     pub(crate) fn validate(&self) -> Result<()> {
+        check(
+            matches!(self.negatives, Negatives::Dynamic | Negatives::Static),
+            "negatives",
+            "must be dynamic or static",
+        )?;
         let generator = self.generator.validate();
         generator.map_err(|error| error.within("generator"))?;
         let discriminator = self.discriminator.validate();

@@ -48,7 +48,7 @@ pub(super) static SYSTEMS: [SystemSpec; 5] = [
     system! {
         name: "lightattention",
         about: "LightAttention: clusters of labels attend first, then the labels of the best ones, learnt together",
-        presets: ["paper-eurlex", "paper-wiki10", "paper-amazoncat"],
+        presets: ["paper-eurlex", "paper-wiki10", "paper-amazoncat", "paper-amazon670k", "equation-5"],
         options: &[SEED, ("beam", "clusters.predict_beam"), VECTORS, DTYPE],
         example: "",
     },

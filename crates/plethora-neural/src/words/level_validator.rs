@@ -10,6 +10,7 @@ use crate::systems::validation::{DEPTH, truths, validation};
 use crate::train::{Validation, Validator};
 
 /// Ranks validation documents at a level.
+#[derive(Clone)]
 pub(crate) struct LevelValidator<'a> {
     pub(crate) levels: &'a Levels,
     pub(crate) level: usize,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use plethora_core::artifact::{ModelReader, ModelWriter, WorkFolder};
 use plethora_core::text::Words;
 use plethora_core::{IndexRows, LabelId, ScoredLabel};
-use plethora_system::{Explanation, Method, RankOptions, SpanWeight};
+use plethora_system::{Explanation, Method, RankOptions, SpanWeight, keep_first};
 use tch::{Kind, Tensor};
 
 use super::batch::WordBatch;
@@ -183,6 +183,10 @@ impl NeuralModel for WordModel {
             })
             .collect::<Result<_>>()?;
         Ok(combine(of_trees, sequences.num_rows(), options.top_k))
+    }
+
+    fn keep_members(&mut self, num_members: usize) -> plethora_core::Result<()> {
+        keep_first(&mut self.trees, num_members)
     }
 
     /// Attention says where a label looks, not whether what it finds speaks for it.

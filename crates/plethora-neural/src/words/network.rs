@@ -1,5 +1,7 @@
 //! A network from words to labels: word vectors, an encoder, a head.
 
+use std::cell::Cell;
+
 use tch::{Device, Kind, Tensor};
 
 use super::batch::WordBatch;
@@ -28,6 +30,8 @@ pub(crate) struct WordNetwork {
     device: Device,
     kind: Kind,
     loss: LossScale,
+    /// Which parts learn.
+    phase: Cell<Phase>,
 }
 
 /// What a new network starts from.
@@ -73,7 +77,13 @@ impl WordNetwork {
             device,
             kind: compute_kind(config.train.precision, device),
             loss: config.train.loss,
+            phase: Cell::new(Phase::Joint),
         })
+    }
+
+    /// Which parts learn from now on, where the head has two.
+    pub(crate) fn set_phase(&self, phase: Phase) {
+        self.phase.set(phase);
     }
 
     /// The best `keep` labels of each document, or of its candidates by their columns, which `paths` leads to;
@@ -241,18 +251,26 @@ impl Network for WordNetwork {
     }
 
     fn learn(&self, batch: &WordBatch, step: &StepPart<'_>) -> Result<Learnt> {
-        let pass = self.pass(batch, true);
+        let is_at_rest = self.phase.get() == Phase::Rank;
+        let pass = if is_at_rest {
+            tch::no_grad(|| self.pass(batch, false))
+        } else {
+            self.pass(batch, true)
+        };
         let step = HeadStep {
             targets: &batch.labels.to_device(self.device),
             part: step,
             loss: self.loss,
-            phase: Phase::Joint,
+            phase: self.phase.get(),
             drops: true,
         };
         let learnt = match &self.reader {
             Reader::Vectors { head, .. } => head.learn(&self.vectors(&pass), &step),
             Reader::States { head, .. } => head.learn(&self.states(&pass), &step),
         };
+        if is_at_rest {
+            return Ok(learnt);
+        }
         Ok(Learnt {
             loss: learnt.loss,
             rows: pass.rows.into_iter().chain(learnt.rows).collect(),

@@ -5,7 +5,7 @@ use plethora_core::{Error as CoreError, IndexRows, SeedStream};
 use tch::Tensor;
 
 use super::beam::{Beam, LevelRanker};
-use super::config::WordConfig;
+use super::config::{HeadConfig, WordConfig};
 use super::level_batches::{Choice, LevelBatches};
 use super::level_validator::LevelValidator;
 use super::levels::Levels;
@@ -14,7 +14,7 @@ use super::model::{TrainedTree, WordModel};
 use super::network::{NetworkSetup, WordNetwork};
 use super::training_set::{Structure, WordTexts};
 use crate::device::open_device;
-use crate::head::{Clusters, LabelFacts};
+use crate::head::{Clusters, LabelFacts, Negatives, Phase};
 use crate::start::Start;
 use crate::systems::label_clusters::{counts, label_clusters};
 use crate::systems::run_settings::share_of_epochs;
@@ -221,14 +221,47 @@ impl WordRun<'_> {
             above: above.map(|(_, valid)| valid.beams.as_slice()),
             beam: config.predict_beam(),
         };
-        let training = NetworkStage {
-            name: &stage.name,
-            is_only: stage.levels.len() == 1 && stage.tree == 0,
-            train: &self.train_config(stage.level),
-            seed: stage.seed.named("training"),
+        let train = self.train_config(stage.level);
+        let Some(parts) = self.parts(stage) else {
+            let training = NetworkStage {
+                name: &stage.name,
+                is_only: stage.levels.len() == 1 && stage.tree == 0,
+                train: &train,
+                seed: stage.seed.named("training"),
+            };
+            self.train_network(&training, &network, &batches, Some(validator))?;
+            return Ok(network);
         };
-        self.train_network(&training, &network, &batches, Some(validator))?;
+        for (part, phase) in parts {
+            network.set_phase(phase);
+            let is_recall = phase == Phase::Recall;
+            let training = NetworkStage {
+                name: &format!("{}.{part}", stage.name),
+                is_only: false,
+                train: &TrainConfig {
+                    // Decay alone would move what is at rest.
+                    weight_decay: if is_recall { train.weight_decay } else { 0.0 },
+                    ..train.clone()
+                },
+                seed: stage.seed.named(part),
+            };
+            // Before labels have been learnt there is nothing to choose by.
+            let validator = (!is_recall).then_some(&validator);
+            self.train_network(&training, &network, &batches, validator.cloned())?;
+        }
+        network.set_phase(Phase::Joint);
         Ok(network)
+    }
+
+    /// What learns on its own, one after the other, where negatives are chosen by what has been learnt before.
+    fn parts(&self, stage: &Stage<'_>) -> Option<[(&'static str, Phase); 2]> {
+        let HeadConfig::ClusteredAttention(head) = &self.config.head else {
+            return None;
+        };
+        let clusters = stage.clusters?;
+        let has_two = clusters.num_clusters() < clusters.num_labels();
+        (has_two && head.negatives == Negatives::Static)
+            .then_some([("clusters", Phase::Recall), ("labels", Phase::Rank)])
     }
 
     /// Levels below the first start from the one above and need less.

@@ -8,7 +8,7 @@ use plethora_core::{Error as CoreError, Progress};
 use plethora_neural::words::{
     EncoderConfig, HeadConfig, LabelContext, WordConfig, WordModel, WordSet, WordTrainer,
 };
-use plethora_neural::{Error, NeuralModel as _, Result};
+use plethora_neural::{Error, Negatives, NeuralModel as _, Result};
 use plethora_system::RankOptions;
 use tempfile::TempDir;
 
@@ -120,6 +120,47 @@ fn clusterings_differ_and_their_scores_are_averaged() {
         assert!((-1e-6..=1.0).contains(&of_second), "{of_second}");
     }
     assert_ne!(of_both[0].score, of_first[0].score);
+}
+
+#[test]
+fn the_first_members_rank_as_if_they_had_been_trained_alone() {
+    let both = small("lightattention");
+    let set = set(&both);
+    let (mut both, _) = train(&set, &both, &TempDir::new().unwrap());
+    let (first, _) = train(
+        &set,
+        &with_context(LabelContext::Label),
+        &TempDir::new().unwrap(),
+    );
+    for refused in [0, 3] {
+        let message = both.keep_members(refused).unwrap_err().to_string();
+        assert!(message.contains("has 2 members"), "{message}");
+    }
+    both.keep_members(1).unwrap();
+    assert_eq!(rank(&both), rank(&first));
+}
+
+#[test]
+fn with_static_negatives_clusters_are_learnt_before_labels() {
+    let mut config = with_context(LabelContext::Label);
+    let HeadConfig::ClusteredAttention(head) = &mut config.head else {
+        panic!("lightattention has clusters");
+    };
+    head.negatives = Negatives::Static;
+    let set = set(&config);
+    let folder = TempDir::new().unwrap();
+    let (model, work) = train(&set, &config, &folder);
+    let log = std::fs::read_to_string(work.path("metrics.jsonl")).unwrap();
+    let first = |name: &str| log.find(name).unwrap();
+    assert!(first("tree-0.level-0.clusters/loss") < first("tree-0.level-0.labels/loss"));
+    // Before labels have been learnt there is nothing to validate.
+    assert!(log.contains("labels/valid/") && !log.contains("clusters/valid/"));
+    let again = TempDir::new().unwrap();
+    // Two parts of 18 steps: in the first and in the second.
+    for steps in [5, 18] {
+        stopped_after(&set, &config, &again, steps).unwrap_err();
+    }
+    assert_eq!(rank(&train(&set, &config, &again).0), rank(&model));
 }
 
 #[test]

@@ -16,7 +16,9 @@ use super::shared_context::InContext;
 use super::{HeadNeed, Scored, StatesHead, StatesInput};
 use crate::head::candidates::{Candidates, ClusterChoice, ListedCandidates};
 use crate::head::document_lists::DocumentLists;
-use crate::head::{Clusters, HeadStep, LabelFacts, LabelHead, LabelPlaces, Ranked, send_back};
+use crate::head::{
+    Clusters, HeadStep, LabelFacts, LabelHead, LabelPlaces, Phase, Ranked, send_back,
+};
 use crate::parameters::{DenseParametersBuilder, TableRows};
 use crate::start::Start;
 use crate::train::{Learnt, LossScale};
@@ -186,6 +188,19 @@ impl LabelHead<StatesInput<'_>> for ClusteredAttention {
             LossScale::Mean => self.choice.num_clusters(),
         };
         let share = 1.0 / (targets.num_documents() as i64 * per_document) as f64;
+        let choose = |logits: &Tensor| {
+            let said = self.choice.recalled(logits, targets);
+            self.choice.choose(&said, targets, scale)
+        };
+        if step.phase == Phase::Rank {
+            let chosen = tch::no_grad(|| choose(&self.generator.logits(input, &Scored::All)));
+            let (ranked, rows) = self.learn_labels(input, &chosen, targets, step_scale);
+            send_back(&ranked.back);
+            return Learnt {
+                loss: ranked.loss,
+                rows: vec![rows],
+            };
+        }
         let mut chunks = Vec::new();
         let recalled = self.generator.learn_apart(
             input,
@@ -197,10 +212,14 @@ impl LabelHead<StatesInput<'_>> for ClusteredAttention {
             },
             |logits| chunks.push(logits.shallow_clone()),
         );
-        let candidates = tch::no_grad(|| {
-            let said = self.choice.recalled(&Tensor::cat(&chunks, 1), targets);
-            self.choice.choose(&said, targets, scale)
-        });
+        if step.phase == Phase::Recall {
+            send_back(&recalled.back);
+            return Learnt {
+                loss: recalled.loss * share,
+                rows: Vec::new(),
+            };
+        }
+        let candidates = tch::no_grad(|| choose(&Tensor::cat(&chunks, 1)));
         let (ranked, rows) = self.learn_labels(input, &candidates, targets, step_scale);
         let back: Vec<(Tensor, Tensor)> = recalled.back.into_iter().chain(ranked.back).collect();
         send_back(&back);

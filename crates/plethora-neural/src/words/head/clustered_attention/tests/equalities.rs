@@ -1,6 +1,7 @@
 //! Where the head is that of AttentionXML.
 
 use super::*;
+use crate::head::Phase;
 use crate::words::config::AttentionConfig;
 use crate::words::golden::{assert_close, doubles, step, whole};
 
@@ -177,4 +178,61 @@ fn attention_of_a_label_sums_to_one_in_every_context() {
         let is_own = weights(4) != weights(8);
         assert_eq!(is_own, context == LabelContext::Label);
     }
+}
+
+#[test]
+fn in_two_phases_each_part_learns_alone_and_negatives_do_not_depend_on_dropout() {
+    let golden = golden();
+    let mut config = config(golden.sizes);
+    config.clusters.as_mut().unwrap().beam = 1;
+    let clusters = Clusters::from_cluster_of_label(golden.cluster_of_label.clone()).unwrap();
+    let network = network(&config, golden.sizes, Some(&clusters));
+    let batch = batch(&golden, &[0, 1, 2]);
+    let of = |phase| {
+        network.set_phase(phase);
+        network
+            .parameters()
+            .dense
+            .gradients()
+            .shallow_clone()
+            .zero_();
+        learn(&network, &batch)
+    };
+    let is_zero = |values: &[f64]| values.iter().all(|&value| value == 0.0);
+    let (joint_loss, joint) = of(Phase::Joint);
+    let (recall_loss, recall) = of(Phase::Recall);
+    let (rank_loss, rank) = of(Phase::Rank);
+    assert_close(&[recall_loss[0] + rank_loss[0]], &joint_loss, "loss");
+    assert!(!recall.contains_key("labels") && !rank.contains_key("words"));
+    assert_close(&rank["labels"], &joint["labels"], "labels");
+    for (name, gradient) in &joint {
+        let is_generator = name.starts_with("head.generator");
+        let is_discriminator = name.starts_with("head.discriminator");
+        if is_generator {
+            assert_close(&recall[name], gradient, name);
+        }
+        if is_discriminator {
+            assert_close(&rank[name], gradient, name);
+            assert!(is_zero(&recall[name]), "{name}");
+        } else if let Some(gradient) = rank.get(name).filter(|_| name != "labels") {
+            assert!(is_zero(gradient), "{name}");
+        }
+    }
+
+    let EncoderConfig::Bilstm(lstm) = &mut config.encoder else {
+        panic!("lightattention has an LSTM");
+    };
+    (lstm.word_dropout, lstm.dropout) = (0.5, 0.5);
+    let network = super::network(&config, golden.sizes, Some(&clusters));
+    let losses = |phase| {
+        network.set_phase(phase);
+        let one = |_| doubles(&network.learn(&batch, &step(0.5)).unwrap().loss)[0];
+        (0..8).map(one).collect::<Vec<f64>>()
+    };
+    let differ = |losses: &[f64]| losses.windows(2).any(|pair| pair[0] != pair[1]);
+    assert!(
+        differ(&losses(Phase::Joint)),
+        "dropout leaves something out"
+    );
+    assert!(!differ(&losses(Phase::Rank)), "the encoder rests");
 }
