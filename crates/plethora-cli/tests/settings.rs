@@ -191,7 +191,7 @@ fn preset_file_variable_and_flag_win_in_this_order() {
     }
     let desk = desk();
     desk.write("settings.toml", "[train]\nbatch_size = 8\nepochs = 8\n");
-    let neural = ["--system", "attentionxml", "--preset", "paper-large"];
+    let neural = ["--system", "attentionxml", "--preset", "paper-amazoncat"];
     let output = desk
         .command(&join(&[&["train"], &TRAIN_PART, &DRY_RUN, &neural]))
         .args(["-c", "settings.toml", "--vectors", "glove.txt"])
@@ -237,10 +237,10 @@ fn unknown_presets_are_refused_with_a_suggestion() {
     for (system, preset, expected) in [
         (
             "attentionxml",
-            "paper-medum",
-            "error: --preset: attentionxml has no preset `paper-medum`; did you mean `paper-medium`? ",
+            "paper-eurlx",
+            "error: --preset: attentionxml has no preset `paper-eurlx`; did you mean `paper-eurlex`? ",
         ),
-        ("xml-cnn", "demo", "error: --preset: xml-cnn has no presets"),
+        ("dense", "demo", "error: --preset: dense has no presets"),
     ] {
         let chosen = ["--system", system, "--preset", preset];
         let train = join(&[&["train"], &TRAIN_PART, &["-o", "model"]]);

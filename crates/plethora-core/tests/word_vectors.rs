@@ -21,6 +21,8 @@ fn words(texts: &[&str]) -> (Words, IndexRows) {
         max_vocabulary: 1000,
         min_df: 1,
         max_length: 100,
+        counts_whole_documents: None,
+        separator: None,
     })
     .unwrap();
     builder.push_batch(texts);
@@ -114,6 +116,24 @@ fn a_words_own_spelling_wins_and_then_the_first() {
     let vectors = read("The 1\nthe 2\nTHE 3\nthe 4\nSEA 5\nSea 6\n(air) 7\n", None).unwrap();
     assert_eq!(vectors.values(), [5.0, 2.0]);
     assert_eq!(vectors.num_in_file(), 7);
+}
+
+#[test]
+fn a_separator_starts_as_the_end_of_a_sentence() {
+    let mut config = words(&["sea"]).0.config().clone();
+    config.separator = Some("/SEP/".to_owned());
+    let mut builder = WordsBuilder::new(config).unwrap();
+    builder.push_batch(&["the\nsea"]);
+    let (words, _) = builder.finish().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("vectors");
+    for (content, expected) in [(". 1\nsea 2\n", 1.0), ("/SEP/ 3\n. 1\n", 3.0)] {
+        std::fs::write(&path, content).unwrap();
+        let vectors = WordVectors::read(&path, &words, None).unwrap();
+        let separator = words.row("/SEP/").unwrap();
+        let place = vectors.rows().iter().position(|&row| row == separator);
+        assert_eq!(vectors.values()[place.unwrap()], expected);
+    }
 }
 
 #[test]

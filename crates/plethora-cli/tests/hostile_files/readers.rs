@@ -65,6 +65,8 @@ impl Readers {
             max_vocabulary: 1000,
             min_df: 1,
             max_length: 100,
+            counts_whole_documents: None,
+            separator: None,
         })
         .unwrap();
         words.push_batch(&["the sea, das Meer: über naïve größe v2_beta"]);

@@ -105,18 +105,32 @@ impl Words {
     }
 
     fn rows_of(&self, text: &str) -> impl Iterator<Item = (u32, Range<usize>)> {
-        first_words(&self.tokenizer, text, self.config.max_length)
+        words_of(&self.tokenizer, &self.config, text)
+            .take(self.config.max_length)
             .map(|(word, bytes)| (self.row(&word).unwrap_or(Self::UNKNOWN), bytes))
     }
 }
 
-/// The words that fitting and transforming see of a text.
-pub(super) fn first_words<'a>(
-    tokenizer: &Tokenizer,
+/// The words that fitting and transforming see of a text, before it is cut, with their bytes.
+pub(super) fn words_of<'a>(
+    tokenizer: &'a Tokenizer,
+    config: &'a WordsConfig,
     text: &'a str,
-    max_length: usize,
 ) -> impl Iterator<Item = (Cow<'a, str>, Range<usize>)> {
-    tokenizer.words(text).take(max_length)
+    let separator = config.separator.as_deref();
+    let parts = separator.zip(text.split_once('\n')).filter(has_two_parts);
+    let (title, rest) = parts.map_or(("", text), |(_, parts)| parts);
+    let end = text.len() - rest.len();
+    let separator = parts.map(|(word, _)| (Cow::Borrowed(word), title.len()..end));
+    let of_rest = tokenizer
+        .words(rest)
+        .map(move |(word, bytes)| (word, bytes.start + end..bytes.end + end));
+    tokenizer.words(title).chain(separator).chain(of_rest)
+}
+
+/// A separator stands between a title and a text, not beside one of them alone.
+fn has_two_parts((_, (title, rest)): &(&str, (&str, &str))) -> bool {
+    !title.trim().is_empty() && !rest.trim().is_empty()
 }
 
 #[cfg(test)]
@@ -134,6 +148,8 @@ mod tests {
             max_vocabulary: 100,
             min_df: 1,
             max_length,
+            counts_whole_documents: None,
+            separator: None,
         };
         let mut builder = WordsBuilder::new(config).unwrap();
         builder.push_batch(&["The Sea über a", "b é 日"]);
@@ -164,6 +180,27 @@ mod tests {
         }
         let rows = words.sequences(&["", "sea"]);
         assert_eq!((rows.num_rows(), rows.row(0)), (2, [1].as_slice()));
+    }
+
+    #[test]
+    fn a_separator_stands_between_title_and_text() {
+        let config = WordsConfig {
+            separator: Some("/SEP/".to_owned()),
+            max_length: 4,
+            ..words(4).config().clone()
+        };
+        let mut builder = WordsBuilder::new(config).unwrap();
+        builder.push_batch(&["The sea\nwaves, and the sea", "a\nb\nc"]);
+        let (words, sequences) = builder.finish().unwrap();
+        let row = |word: &str| words.row(word).unwrap();
+        let expected = [row("the"), row("sea"), row("/SEP/"), row("waves")];
+        assert_eq!(sequences.row(0), expected);
+        assert_eq!(sequences.row(1), [row("a"), row("/SEP/"), row("b"), row("c")]);
+        let spans = words.spans("The é\nsea");
+        assert_eq!(spans[1..], [(Words::UNKNOWN, 4..6), (row("/SEP/"), 6..7), (row("sea"), 7..10)]);
+        for alone in ["the sea", "the sea\n", "\nthe sea", " \n the sea"] {
+            assert_eq!(words.sequence(alone), [row("the"), row("sea")], "{alone:?}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::term_table::TermTable;
 use super::tokenizer::{TermRuns, Tokenizer};
 use super::vocabulary_builder::{DROPPED, VocabularyBuilder, chunk_size};
-use super::words::{Words, first_words};
+use super::words::{Words, words_of};
 use super::words_config::WordsConfig;
 use crate::{IndexRows, Result};
 
@@ -13,7 +13,7 @@ use crate::{IndexRows, Result};
 ///
 /// While reading it holds four bytes for each word of a document, which become the sequence in
 /// the same memory, and the different words themselves. What a document has beyond `max_length`
-/// words counts nowhere. The result is the same for any number of threads and any batches.
+/// words counts nowhere unless [`WordsConfig::counts_whole_documents`] says so. The result is the same for any number of threads and any batches.
 ///
 /// ```
 /// use plethora_core::text::{TokenizerConfig, Words, WordsBuilder, WordsConfig};
@@ -23,6 +23,8 @@ use crate::{IndexRows, Result};
 ///     max_vocabulary: 500_000,
 ///     min_df: 2,
 ///     max_length: 500,
+///     counts_whole_documents: None,
+///     separator: None,
 /// })?;
 /// builder.push_batch(&["red apples", "green apples"]);
 /// builder.push_batch(&["green tea"]);
@@ -65,7 +67,7 @@ impl WordsBuilder {
     pub fn push_batch(&mut self, texts: &[impl AsRef<str> + Sync]) {
         let chunks: Vec<WordCounts> = texts
             .par_chunks(chunk_size(texts.len()))
-            .map(|chunk| WordCounts::of(chunk, &self.tokenizer, self.config.max_length))
+            .map(|chunk| WordCounts::of(chunk, &self.tokenizer, &self.config))
             .collect();
         for chunk in chunks {
             let sequences = &chunk.sequences;
@@ -115,14 +117,16 @@ struct WordCounts {
 }
 
 impl WordCounts {
-    fn of(texts: &[impl AsRef<str>], tokenizer: &Tokenizer, max_length: usize) -> Self {
+    fn of(texts: &[impl AsRef<str>], tokenizer: &Tokenizer, config: &WordsConfig) -> Self {
+        let counts_whole = config.counts_whole_documents == Some(true);
+        let num_counted = if counts_whole { usize::MAX } else { config.max_length };
         let mut found = Self::default();
         let mut sequence = Vec::new();
         // For each word the number of the last document that has it, counted from 1.
         let mut last_documents: Vec<usize> = Vec::new();
         for (document, text) in (1..).zip(texts) {
             sequence.clear();
-            for (word, _) in first_words(tokenizer, text.as_ref(), max_length) {
+            for (word, _) in words_of(tokenizer, config, text.as_ref()).take(num_counted) {
                 let id = found.terms.intern(&word);
                 if id as usize == last_documents.len() {
                     last_documents.push(0);
@@ -132,7 +136,9 @@ impl WordCounts {
                     last_documents[id as usize] = document;
                     found.document_frequencies[id as usize] += 1;
                 }
-                sequence.push(id);
+                if sequence.len() < config.max_length {
+                    sequence.push(id);
+                }
             }
             if sequence.is_empty() {
                 sequence.push(DROPPED);
@@ -156,6 +162,8 @@ mod tests {
             max_vocabulary: 1000,
             min_df: 1,
             max_length: 100,
+            counts_whole_documents: None,
+            separator: None,
         }
     }
 
@@ -210,6 +218,19 @@ mod tests {
         assert_eq!(terms(&words), ["a", "b", "c"]);
         assert_eq!(words.vocabulary().document_frequencies(), [1, 2, 1]);
         assert_eq!(sequences.num_items(), 4);
+    }
+
+    #[test]
+    fn words_behind_the_cut_count_on_request() {
+        let cut = WordsConfig {
+            max_length: 2,
+            counts_whole_documents: Some(true),
+            ..config()
+        };
+        let (words, sequences) = fit(cut, &[&["a b c", "b c a"]]);
+        assert_eq!(words.vocabulary().document_frequencies(), [2, 2, 2]);
+        assert_eq!(sequences.num_items(), 4);
+        assert_eq!(sequences, words.sequences(&["a b c", "b c a"]));
     }
 
     #[test]

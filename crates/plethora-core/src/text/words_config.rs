@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::tokenizer::TokenizerConfig;
 use super::vocabulary_builder::TermSelection;
 use crate::Result;
-use crate::checks::{at_least, within};
+use crate::checks::{at_least, check, within};
 
 /// Beyond the upper end one document alone would fill a batch.
 const LENGTHS: RangeInclusive<usize> = 1..=65_536;
@@ -28,6 +28,12 @@ pub struct WordsConfig {
     pub min_df: u32,
     /// Words of a document beyond this many are cut.
     pub max_length: usize,
+    /// Whether the words that are cut count in the vocabulary, too; absent: they do not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counts_whole_documents: Option<bool>,
+    /// A word that stands between the first line of a text, its title, and the rest; none where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub separator: Option<String>,
 }
 
 impl WordsConfig {
@@ -39,7 +45,13 @@ impl WordsConfig {
             self.max_vocabulary,
             VOCABULARY_SIZES,
         )?;
-        within("words.max_length", self.max_length, LENGTHS)
+        within("words.max_length", self.max_length, LENGTHS)?;
+        let is_word = |word: &String| !word.is_empty() && !word.contains(char::is_whitespace);
+        check(
+            self.separator.as_ref().is_none_or(is_word),
+            "words.separator",
+            "must be a word without spaces, such as /SEP/",
+        )
     }
 
     pub(super) fn selection(&self) -> TermSelection {
@@ -62,6 +74,8 @@ mod tests {
             max_vocabulary: 500_000,
             min_df: 1,
             max_length: 500,
+            counts_whole_documents: None,
+            separator: None,
         }
     }
 
@@ -69,11 +83,15 @@ mod tests {
     fn impossible_values_are_refused_by_name() {
         type Change = fn(&mut WordsConfig);
         assert!(config().validate().is_ok());
-        let broken: [(Change, &str); 5] = [
+        let broken: [(Change, &str); 6] = [
             (|config| config.min_df = 0, "words.min_df: "),
             (|config| config.max_length = 0, "words.max_length: "),
             (|config| config.max_length = 65_537, "words.max_length: "),
             (|config| config.max_vocabulary = 0, "words.max_vocabulary: "),
+            (
+                |config| config.separator = Some("a b".to_owned()),
+                "words.separator: must be a word without spaces, such as /SEP/",
+            ),
             (
                 |config| config.max_vocabulary = 10_000_001,
                 "words.max_vocabulary: must be from 1 to 10000000, found 10000001",

@@ -71,6 +71,8 @@ mod tests {
             max_vocabulary: 5,
             min_df: 1,
             max_length: 4,
+            counts_whole_documents: None,
+            separator: None,
         };
         let mut builder = WordsBuilder::new(config).unwrap();
         builder.push_batch(&["über dem Meer", "am Meer über dem Tal", "Tal"]);

@@ -101,7 +101,7 @@ pub fn build(
     Ok(LabelTree::from(root))
 }
 
-fn grow(
+pub(super) fn grow(
     mut labels: Vec<u32>,
     features: &SparseMatrix,
     config: &TreeConfig,
@@ -188,7 +188,7 @@ fn split_wide_groups(
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use proptest::prelude::*;
     use rand::RngExt;
 
@@ -196,7 +196,7 @@ mod tests {
     use crate::SparseVector;
     use crate::corpus::Label;
 
-    fn random_features(num_labels: usize, seed: u64) -> SparseMatrix {
+    pub(in crate::tree) fn random_features(num_labels: usize, seed: u64) -> SparseMatrix {
         let mut rng = SeedStream::new(seed).rng();
         let mut builder = SparseMatrix::builder(50);
         for _ in 0..num_labels {

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use crate::corpus::LabelSpace;
 use crate::{IndexRows, SparseMatrix, SparseVector};
 
 /// Labels handled by one task; each task owns a dense accumulator, so tasks should not be tiny.
@@ -39,6 +40,14 @@ pub fn label_features(
         .flatten()
         .for_each(|features| builder.push(features.as_row()));
     builder.finish()
+}
+
+/// A text of each label: all its names.
+pub fn label_texts(space: &LabelSpace) -> Vec<String> {
+    let labels = space.labels().iter();
+    labels
+        .map(|label| format!("{} {}", label.name, label.alternatives.join(" ")))
+        .collect()
 }
 
 /// Mixes the features of the labels' own names into their document features; both sides are rows

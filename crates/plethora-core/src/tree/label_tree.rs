@@ -175,9 +175,8 @@ impl LabelTree {
     /// The shallow and wide tree with the same clusters: keeps the root, the nodes at the given
     /// `depths` and every node that holds labels, and hangs each on its nearest kept ancestor.
     ///
-    /// This is algorithm 1 of You et al. 2019 (compression by c-th ancestors) said from
-    /// the top: depths 4 and 8 of a binary tree of depth 12 give widths 16, 256 and 4,096. Leaves
-    /// above a kept depth stay where they are, so sizes may straddle the leaf limit.
+    /// This is algorithm 1 of You et al. 2019 (compression by c-th ancestors) said from the top:
+    /// depths 4 and 8 of a binary tree give widths of 16 and 256.
     pub fn keep_depths(&self, depths: &[usize]) -> Self {
         fn lift(node: TreeNode, depth: usize, depths: &[usize]) -> Vec<TreeNode> {
             let is_kept = depth == 0 || depths.contains(&depth) || !node.labels.is_empty();
@@ -197,22 +196,6 @@ impl LabelTree {
         }
         let mut roots = lift(self.to_nested(), 0, depths);
         Self::from(roots.pop().unwrap_or_default())
-    }
-
-    /// Compresses a binary tree so that each kept level is 2^`exponent` times as wide as the one
-    /// above, counted from the leaves, with at most `height` levels below the root.
-    pub fn shallow_and_wide(&self, exponent: usize, height: usize) -> Self {
-        let deepest = self.levels().len() - 1;
-        let depths: Vec<usize> = (1..height)
-            .filter_map(|level| deepest.checked_sub(level * exponent.max(1)))
-            .filter(|&depth| depth > 0)
-            .collect();
-        self.keep_depths(&depths)
-    }
-
-    /// Only the clusters of labels under one root: two levels, as heads with clusters use them.
-    pub fn two_level(&self) -> Self {
-        self.keep_depths(&[])
     }
 }
 
@@ -272,12 +255,11 @@ mod tests {
         assert_eq!(wide.children(1).len(), 2);
         assert_eq!(wide.labels(3), [LabelId(8), LabelId(9)]);
         assert_eq!(wide.num_labels(), 11);
-        assert_eq!(uneven().shallow_and_wide(1, 2), wide);
     }
 
     #[test]
-    fn two_levels_hold_one_node_a_cluster() {
-        let clusters = uneven().two_level();
+    fn without_depths_all_clusters_hang_under_the_root() {
+        let clusters = uneven().keep_depths(&[]);
         assert_eq!(clusters.children(0), 1..7);
         assert_eq!(clusters.levels().len(), 2);
         assert_eq!(clusters.num_labels(), 11);

@@ -51,7 +51,10 @@ impl Range {
         let choices = match value {
             Value::String(text) => return Self::parse(text, kind),
             // A list of one setting that takes a list is a choice, not several.
-            Value::Array(list) if *kind != Kind::Counts || list.iter().all(Value::is_array) => {
+            Value::Array(list)
+                if !matches!(kind, Kind::Counts | Kind::Numbers)
+                    || list.iter().all(Value::is_array) =>
+            {
                 list.clone()
             }
             value => vec![value.clone()],

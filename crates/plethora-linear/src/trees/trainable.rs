@@ -2,6 +2,7 @@
 
 use plethora_core::artifact::ModelWriter;
 use plethora_core::text::TfIdf;
+use plethora_core::tree::label_texts;
 use plethora_core::{Error, LabelId, Result, ScoredLabel, SparseMatrix};
 use plethora_system::{
     BIAS, DocumentStream, Estimate, Explanation, Method, RankOptions, RunContext, TermContribution,
@@ -104,11 +105,5 @@ fn label_names(config: &LinearConfig, set: &TrainingSet) -> Result<Option<Sparse
             "must be 0 where documents come as features: names have none",
         ));
     };
-    let texts: Vec<String> = set
-        .space
-        .labels()
-        .iter()
-        .map(|label| format!("{} {}", label.name, label.alternatives.join(" ")))
-        .collect();
-    Ok(Some(tfidf.transform(&texts)))
+    Ok(Some(tfidf.transform(&label_texts(&set.space))))
 }

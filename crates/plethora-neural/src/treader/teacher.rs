@@ -189,6 +189,8 @@ mod tests {
             max_vocabulary: 100,
             min_df: 1,
             max_length: 10,
+            counts_whole_documents: None,
+            separator: None,
         })
         .unwrap();
         words.push_batch(&["the sea air"]);

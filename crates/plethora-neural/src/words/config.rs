@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use plethora_core::checks::{at_least, check, number_from, share_below_one, within};
-use plethora_core::text::{TfIdfConfig, WordsConfig};
-use plethora_core::tree::TreeConfig;
+use plethora_core::text::WordsConfig;
 use plethora_core::{Error, Result};
 use plethora_system::settings::Auto;
 use schemars::JsonSchema;
@@ -12,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::clustered_attention_config::ClusteredAttentionConfig;
 use super::family::SYSTEMS;
+use super::plt_config::PltConfig;
 use crate::ClustersConfig;
 use crate::setting::Setting;
 use crate::systems::recipes::recipe_of;
@@ -40,6 +40,10 @@ pub struct WordConfig<Batch = usize> {
     pub system: String,
     /// Draws first weights, the order of documents and what dropout leaves out.
     pub seed: u64,
+    /// Networks whose scores are averaged, each with first weights and an order of documents of its own, in
+    /// systems without trees or clusters; one where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub members: Option<usize>,
     /// How texts become word sequences.
     pub words: WordsConfig,
     /// The vectors that words start with.
@@ -133,22 +137,6 @@ pub struct AllLabelsConfig {
     pub dropout: f64,
 }
 
-/// A label tree of which each level has a network of its own.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PltConfig {
-    /// Trees whose scores are averaged.
-    pub num_trees: usize,
-    /// Nodes of a level that are kept, in training and prediction.
-    pub beam: usize,
-    /// Epochs of a level below the first, which starts from the level above.
-    pub lower_epochs: usize,
-    /// The features by which labels are grouped.
-    pub text: TfIdfConfig,
-    /// How labels are grouped.
-    pub tree: TreeConfig,
-}
-
 /// An encoder with a head that takes what it gives.
 pub(crate) enum NetworkForm<'a> {
     /// A state per word.
@@ -180,10 +168,25 @@ impl<Batch: Setting<usize>> WordConfig<Batch> {
                 "plt",
                 "needs the attention head",
             )?;
-            plt.validate()?;
+            plt.validate().map_err(|error| error.within("plt"))?;
         }
+        self.validate_members()?;
         self.validate_clusters()?;
         self.train.validate().map_err(|error| error.within("train"))
+    }
+
+    fn validate_members(&self) -> Result<()> {
+        check(
+            self.members.is_none() || self.plt.is_none(),
+            "members",
+            "must be absent here: plt.num_trees says how many trees there are",
+        )?;
+        check(
+            self.members.is_none() || self.clusters.is_none(),
+            "members",
+            "must be absent here: clusters.num_clusterings says how many there are",
+        )?;
+        within("members", self.members, 1..=100)
     }
 
     fn validate_clusters(&self) -> Result<()> {
@@ -247,6 +250,7 @@ impl OpenWordConfig {
         WordConfig {
             system: self.system.clone(),
             seed: self.seed,
+            members: self.members,
             words: self.words.clone(),
             vectors: self.vectors.clone(),
             encoder: self.encoder.clone(),
@@ -271,28 +275,25 @@ impl<Batch: Serialize> NamesFiles for WordConfig<Batch> {
 }
 
 impl WordConfig {
-    /// Epochs of a level below the first, which starts from the level above.
-    pub(crate) fn lower_epochs(&self) -> usize {
-        let plt = self.plt.as_ref();
-        plt.map_or(self.train.epochs, |plt| plt.lower_epochs)
+    /// How the network of a level is trained.
+    pub(crate) fn train_config(&self, level: usize) -> TrainConfig {
+        match &self.plt {
+            Some(plt) => plt.train_config(&self.train, level),
+            None => self.train.clone(),
+        }
     }
 
-    /// Nodes of a level that are kept in training.
-    pub(crate) fn train_beam(&self) -> usize {
-        self.plt.as_ref().map_or(1, |plt| plt.beam)
-    }
-
-    /// Trees or clusterings, each with networks of its own, whose scores are averaged.
+    /// Trees, clusterings or members, each with networks of its own, whose scores are averaged.
     pub(crate) fn num_trees(&self) -> usize {
         let of_clusters = self.clusters.as_ref().map(|one| one.num_clusterings);
         let of_trees = self.plt.as_ref().map(|plt| plt.num_trees);
-        of_trees.or(of_clusters).unwrap_or(1)
+        of_trees.or(of_clusters).or(self.members).unwrap_or(1)
     }
 
-    /// Nodes or clusters that are kept in prediction.
-    pub(crate) fn predict_beam(&self) -> usize {
+    /// Nodes of a level or clusters that are kept: in prediction, and of nodes in training.
+    pub(crate) fn beam(&self, level: usize) -> usize {
         let of_clusters = self.clusters.as_ref().map(|one| one.predict_beam());
-        let of_trees = self.plt.as_ref().map(|plt| plt.beam);
+        let of_trees = self.plt.as_ref().map(|plt| plt.beam(level));
         of_trees.or(of_clusters).unwrap_or(1)
     }
 }
@@ -337,16 +338,6 @@ impl AttentionConfig {
     pub(crate) fn validate(&self) -> Result<()> {
         number_from("start_spread", self.start_spread, 0.0)?;
         check_some_layers(&self.layers)
-    }
-}
-
-impl PltConfig {
-    fn validate(&self) -> Result<()> {
-        within("plt.num_trees", self.num_trees, 1..=100)?;
-        at_least("plt.beam", self.beam, 1)?;
-        at_least("plt.lower_epochs", self.lower_epochs, 1)?;
-        self.text.validate().map_err(|error| error.within("plt"))?;
-        self.tree.validate().map_err(|error| error.within("plt"))
     }
 }
 

@@ -21,6 +21,7 @@ struct Network<'a> {
     /// All of them.
     num_outputs: f64,
     epochs: f64,
+    batch_size: f64,
 }
 
 /// What training with settings that leave no choice will cost.
@@ -46,41 +47,46 @@ pub(super) fn estimate(config: &WordConfig, size: &TrainingSize) -> Estimate {
     }
 }
 
-/// One network over all labels, or two for each tree: over clusters, then over the labels of some.
+/// One network over all labels, or one for each level of a tree: over nodes, then over the children of some.
 fn networks<'a>(config: &'a WordConfig, size: &TrainingSize) -> Vec<Network<'a>> {
-    let length = text_length(config, size);
     let num_labels = size.num_labels as f64;
-    let network = |num_candidates: f64, num_outputs: f64, epochs: f64| Network {
-        config,
-        length,
-        num_candidates,
-        num_outputs,
-        epochs,
+    let network = |level: usize, num_candidates: f64, num_outputs: f64| {
+        let train = config.train_config(level);
+        Network {
+            config,
+            length: text_length(config, size),
+            num_candidates: num_candidates.min(num_outputs),
+            num_outputs,
+            epochs: (config.num_trees() * train.epochs) as f64,
+            batch_size: train.batch_size as f64,
+        }
     };
-    let epochs = config.train.epochs as f64;
     if let Some(clusters) = &config.clusters {
         let num_clusters = (num_labels / clusters.tree.max_leaf as f64).ceil();
         let num_candidates = (clusters.beam as f64 * num_labels / num_clusters).min(num_labels);
-        let epochs = epochs * clusters.num_clusterings as f64;
         return vec![network(
+            0,
             num_clusters + num_candidates,
             num_clusters + num_labels,
-            epochs,
         )];
     }
     let Some(plt) = &config.plt else {
-        return vec![network(num_labels, num_labels, epochs)];
+        return vec![network(0, num_labels, num_labels)];
     };
-    let max_leaf = plt.tree.max_leaf as f64;
-    let num_clusters = (num_labels / max_leaf)
-        .ceil()
-        .min(plt.tree.branching as f64);
-    let num_candidates = (plt.beam as f64 * max_leaf).min(num_labels);
-    let trees = plt.num_trees as f64;
-    vec![
-        network(num_clusters, num_clusters, trees * epochs),
-        network(num_candidates, num_labels, trees * plt.lower_epochs as f64),
-    ]
+    let mut widths: Vec<f64> = if let Some(widths) = &plt.levels.widths {
+        widths.iter().map(|&width| width as f64).collect()
+    } else {
+        let clusters = (num_labels / plt.tree.max_leaf as f64).ceil();
+        vec![clusters.min(plt.tree.branching as f64)]
+    };
+    widths.push(num_labels);
+    let lower = (1..widths.len()).map(|level| {
+        let children = widths[level] / widths[level - 1];
+        network(level, config.beam(level - 1) as f64 * children, widths[level])
+    });
+    std::iter::once(network(0, widths[0], widths[0]))
+        .chain(lower)
+        .collect()
 }
 
 fn text_length(config: &WordConfig, size: &TrainingSize) -> f64 {
@@ -165,7 +171,7 @@ impl Network<'_> {
             HeadConfig::Attention(_) | HeadConfig::ClusteredAttention(_) => ATTENTION_BYTES,
             HeadConfig::AllLabels(_) => 0.0,
         };
-        let kept = self.config.train.batch_size as f64 * self.length * state * KEPT_PER_STATE;
+        let kept = self.batch_size * self.length * state * KEPT_PER_STATE;
         4.0 * kept + attention
     }
 }
@@ -188,7 +194,7 @@ fn last_width(width: f64, layers: &[usize]) -> f64 {
 mod tests {
     use super::*;
     use crate::systems::NeuralSettings as _;
-    use crate::words::config::OpenWordConfig;
+    use crate::words::config::{OpenWordConfig, settled};
 
     #[test]
     fn trees_pay_off_with_many_labels_and_convolutions_always() {
@@ -206,5 +212,38 @@ mod tests {
         assert!(seconds(400_000, "attentionxml-plt") < seconds(400_000, "attentionxml") / 10.0);
         assert!(seconds(400_000, "lightattention") < seconds(400_000, "attentionxml") / 10.0);
         assert!(seconds(4000, "xml-cnn") < seconds(4000, "attentionxml"));
+
+        let mut config = OpenWordConfig::of_system("xml-cnn").unwrap();
+        config.members = Some(3);
+        let three = config.estimate(&size(4000)).cpu_seconds;
+        assert!((three / seconds(4000, "xml-cnn") - 3.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn levels_cost_what_their_documents_are_compared_with() {
+        let size = TrainingSize {
+            num_documents: 400_000,
+            num_entries: 40_000_000,
+            num_features: 80_000,
+            num_labels: 600_000,
+            num_assignments: 2_000_000,
+        };
+        let mut config = settled("attentionxml-plt");
+        let plt = config.plt.as_mut().unwrap();
+        plt.levels.widths = Some(vec![2048, 16_384, 131_072]);
+        plt.levels.beam = Some(vec![100]);
+        plt.levels.epochs = Some(vec![4, 2]);
+        let networks = networks(&config, &size);
+        let said: Vec<(f64, f64, f64)> = networks
+            .iter()
+            .map(|one| (one.num_candidates.round(), one.num_outputs, one.epochs))
+            .collect();
+        let expected = [
+            (2048.0, 2048.0, 4.0),
+            (800.0, 16_384.0, 2.0),
+            (800.0, 131_072.0, 2.0),
+            (458.0, 600_000.0, 2.0),
+        ];
+        assert_eq!(said, expected);
     }
 }

@@ -101,11 +101,14 @@ fn config(name: &str, settings: &Settings, sizes: Sizes) -> WordConfig {
     WordConfig {
         system: name.into(),
         seed: 1,
+        members: None,
         words: WordsConfig {
             tokenizer: TokenizerConfig::default(),
             max_vocabulary: 100,
             min_df: 1,
             max_length: 100,
+            counts_whole_documents: None,
+            separator: None,
         },
         vectors: VectorsConfig {
             file: String::new(),
@@ -144,7 +147,7 @@ fn network(name: &str, case: &Case, sizes: Sizes, label_chunk: usize) -> WordNet
             train_counts: &vec![1; sizes.labels],
             num_documents: 3,
         },
-        has_candidates: case.candidates.is_some(),
+        candidates: case.candidates.as_ref().map(|_| sizes.labels),
         clusters: None,
         device: Device::Cpu,
         start: Start::seeded(SeedStream::new(5)),

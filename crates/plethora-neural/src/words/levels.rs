@@ -110,6 +110,14 @@ impl Levels {
         self.children[level].row(item as usize)
     }
 
+    /// Most items of a level that a document chooses from, below the first, by so many parents.
+    pub(crate) fn most_candidates(&self, level: usize, num_parents: usize) -> usize {
+        let children = &self.children[level - 1];
+        let mut counts: Vec<usize> = children.rows().map(<[u32]>::len).collect();
+        counts.sort_unstable_by(|one, other| other.cmp(one));
+        counts.iter().take(num_parents).sum()
+    }
+
     /// The items of `level` above labels, each once and rising. Labels that training never saw get
     /// numbers beyond the items.
     pub(crate) fn items_of(&self, level: usize, labels: &[u32]) -> Vec<u32> {
@@ -202,6 +210,9 @@ mod tests {
         let sizes: Vec<usize> = (0..3).map(|level| levels.num_items(level)).collect();
         assert_eq!(sizes, [2, 3, 5]);
         assert_eq!(levels.items_of(0, &[0, 3]), [0, 1]);
+        let most = |parents| (1..3).map(|level| levels.most_candidates(level, parents)).collect();
+        let (of_one, of_two, of_many): (Vec<_>, Vec<_>, Vec<_>) = (most(1), most(2), most(9));
+        assert_eq!((of_one, of_two, of_many), (vec![2, 2], vec![3, 4], vec![3, 5]));
         assert_eq!(levels.items_of(1, &[1, 2, 4]).len(), 3);
         assert_eq!(levels.items_of(2, &[4, 1]), [1, 4]);
         let mut reached: Vec<u32> = (0..2)

@@ -4,7 +4,7 @@ use plethora_system::Device;
 
 use super::config::{EncoderConfig, WordConfig};
 use super::network::WordNetwork;
-use crate::train::{Network as _, memory};
+use crate::train::{Network as _, TrainConfig, memory};
 
 /// Copies of an encoder's states that live at once in a step: gates, states, dropout and their
 /// gradients.
@@ -18,9 +18,12 @@ const COPIES_OF_MAP: usize = 4;
 const COPIES_OF_ROWS: usize = 6;
 
 /// Bytes that training the network takes at most, about: the weights with all that is kept of them,
-/// and one batch of the longest documents.
-pub(crate) fn memory_need(network: &WordNetwork, config: &WordConfig, device: Device) -> u64 {
-    let train = &config.train;
+/// and one batch of the longest documents. `train` is how it is trained.
+pub(crate) fn memory_need(
+    network: &WordNetwork,
+    (config, train): (&WordConfig, &TrainConfig),
+    device: Device,
+) -> u64 {
     let weights = memory::trainer_bytes(train, network.parameters(), device);
     let bytes = network.bytes_per_number();
     let places = train.batch_size * config.words.max_length;

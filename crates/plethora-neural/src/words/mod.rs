@@ -17,6 +17,7 @@ mod family;
 #[cfg(test)]
 pub(crate) mod golden;
 pub(crate) mod head;
+mod label_grouping;
 mod level_batches;
 mod level_validator;
 mod levels;
@@ -24,6 +25,7 @@ mod memory;
 mod model;
 mod network;
 mod open;
+mod plt_config;
 mod reader;
 mod run;
 mod training_set;
@@ -31,9 +33,10 @@ mod training_set;
 pub use clustered_attention_config::{ClusteredAttentionConfig, DiscriminatorConfig, LabelContext};
 pub use config::{
     AllLabelsConfig, AttentionConfig, BiLstmConfig, CnnConfig, EncoderConfig, HeadConfig,
-    OpenWordConfig, PltConfig, WordConfig,
+    OpenWordConfig, WordConfig,
 };
 pub use family::WORDS;
+pub use plt_config::{LevelsConfig, PltConfig};
 pub use model::{SpanWeights, WordModel};
 pub use training_set::{WordReader, WordSet, WordSetBuilder, WordTexts};
 

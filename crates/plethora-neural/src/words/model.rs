@@ -64,10 +64,10 @@ impl WordModel {
         top_k: usize,
         beam: Option<usize>,
     ) -> Result<Vec<Beam>> {
-        let beam = beam.unwrap_or_else(|| self.config.predict_beam());
         let mut above: Option<Vec<Beam>> = None;
         for (level, network) in tree.networks.iter().enumerate() {
             let is_last = level + 1 == tree.levels.len();
+            let beam = beam.unwrap_or_else(|| self.config.beam(level));
             let ranker = LevelRanker {
                 network,
                 levels: &tree.levels,

@@ -7,7 +7,7 @@ use tch::{Device, Kind, Tensor};
 use super::batch::WordBatch;
 use super::config::WordConfig;
 use super::encoder::WordVectors;
-use super::head::{HeadNeed, Scored, StatesInput};
+use super::head::{HeadNeed, Scored, StatesInput, Truth};
 use super::reader::Reader;
 use crate::Result;
 use crate::head::{Clusters, HeadStep, LabelFacts, LabelHead as _, Phase, Ranked, VectorInput};
@@ -40,8 +40,8 @@ pub(crate) struct NetworkSetup<'a> {
     /// rows x width: the first vectors of all words.
     pub(crate) word_vectors: &'a Tensor,
     pub(crate) labels: LabelFacts<'a>,
-    /// True where each document brings labels to choose from.
-    pub(crate) has_candidates: bool,
+    /// Most labels that a document brings to choose from; absent where all labels are scored.
+    pub(crate) candidates: Option<usize>,
     /// The groups of labels and the documents of each, where the head has clusters.
     pub(crate) clusters: Option<(&'a Clusters, LabelFacts<'a>)>,
     pub(crate) device: Device,
@@ -206,9 +206,11 @@ impl WordNetwork {
         Pass {
             encoded: (self.reader).encode(&self.parameters.dense, &words, self.kind),
             mask: batch.mask(self.device),
-            candidates: candidates.map(|candidates| {
-                [&candidates.places, &candidates.filled, &candidates.truth]
-                    .map(|tensor| tensor.to_device(self.device))
+            candidates: candidates.map(|candidates| PassCandidates {
+                places: candidates.places.to_device(self.device),
+                filled: candidates.filled.to_device(self.device),
+                truth: candidates.truth.to_device(self.device),
+                number: candidates.num_candidates,
             }),
             rows,
         }
@@ -230,14 +232,17 @@ impl WordNetwork {
             states: &pass.encoded,
             mask: pass.mask.as_ref(),
             scored: match &pass.candidates {
-                Some([places, filled, _]) => Scored::Candidates {
+                Some(candidates) => Scored::Candidates {
                     rows: &pass.rows[LABEL_TABLE],
-                    places,
-                    filled,
+                    places: &candidates.places,
+                    filled: &candidates.filled,
                 },
                 None => Scored::All,
             },
-            truth: pass.candidates.as_ref().map(|[_, _, truth]| truth),
+            truth: pass.candidates.as_ref().map(|candidates| Truth {
+                of_candidates: &candidates.truth,
+                num_candidates: candidates.number,
+            }),
             paths: None,
         }
     }
@@ -283,10 +288,17 @@ struct Pass {
     /// States or vectors.
     encoded: Tensor,
     mask: Option<Tensor>,
-    /// Places, padding and truth.
-    candidates: Option<[Tensor; 3]>,
+    candidates: Option<PassCandidates>,
     /// The table rows that it works with.
     rows: Vec<TableRows>,
+}
+
+/// The candidates of a batch, on the device; see [`Candidates`](super::batch::Candidates).
+struct PassCandidates {
+    places: Tensor,
+    filled: Tensor,
+    truth: Tensor,
+    number: usize,
 }
 
 /// What tests look at.

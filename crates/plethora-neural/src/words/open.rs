@@ -43,7 +43,7 @@ pub(super) fn open_tree(
                 config,
                 word_vectors: &blank_words,
                 labels: blank(&counts),
-                has_candidates: level > 0,
+                candidates: (level > 0).then(|| levels.num_items(level)),
                 clusters: (clusters.as_ref()).map(|clusters| (clusters, blank(&cluster_counts))),
                 device,
                 start: Start::blank(),

@@ -117,8 +117,9 @@ fn states_head(
     };
     let form = AttentionForm::plain((*config).clone(), width);
     let labels = &setup.labels;
-    let (mut head, rows) = if setup.has_candidates {
-        let (head, rows) = Attention::of_candidates(form, LABEL_TABLE, labels, builder, start);
+    let (mut head, rows) = if let Some(most) = setup.candidates {
+        let (mut head, rows) = Attention::of_candidates(form, LABEL_TABLE, labels, builder, start);
+        head.set_most_candidates(most);
         (head, Some(rows))
     } else {
         (Attention::of_all(form, labels, builder, start), None)

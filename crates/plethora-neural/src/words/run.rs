@@ -1,6 +1,5 @@
 //! Training a system of words: one network, or one for each level of each label tree.
 
-use plethora_core::tree::{build, label_features};
 use plethora_core::{Error as CoreError, IndexRows, SeedStream};
 use tch::Tensor;
 
@@ -56,7 +55,7 @@ impl Trains for WordConfig {
         let mut config = self.clone();
         config.train.epochs = share_of_epochs(self.train.epochs, share);
         if let Some(plt) = &mut config.plt {
-            plt.lower_epochs = share_of_epochs(plt.lower_epochs, share);
+            plt.take_epoch_share(share);
         }
         config
     }
@@ -154,12 +153,10 @@ impl WordRun<'_> {
                 )?;
                 Ok((flat, Some(clusters)))
             }
-            Structure::Tree { tree, features } => {
+            Structure::Tree(grouping) => {
                 self.progress.start("label tree", None);
-                let documents_of_labels = set.labels_of_documents.transpose(set.space.len());
-                let vectors =
-                    label_features(features, &documents_of_labels, tree.max_label_features);
-                let levels = Levels::of_tree(&build(&vectors, &set.space, tree, seed)?);
+                let tree = grouping.tree(&set.space, &set.labels_of_documents, seed)?;
+                let levels = Levels::of_tree(&tree);
                 let sizes: Vec<String> = (0..levels.len())
                     .map(|level| levels.num_items(level).to_string())
                     .collect();
@@ -178,6 +175,7 @@ impl WordRun<'_> {
         above: Option<&(Reached, Reached)>,
     ) -> Result<WordNetwork> {
         let config = self.config;
+        let train = config.train_config(stage.level);
         let counts = counts(train_truth, stage.levels.num_items(stage.level));
         let facts = |train_counts| LabelFacts {
             train_counts,
@@ -189,7 +187,8 @@ impl WordRun<'_> {
             config,
             word_vectors: stage.word_vectors,
             labels: facts(&counts),
-            has_candidates: stage.level > 0,
+            candidates: (stage.level.checked_sub(1))
+                .map(|above| (stage.levels).most_candidates(stage.level, config.beam(above))),
             clusters: stage.clusters.zip(cluster_counts.as_deref().map(facts)),
             device: open_device(self.device)?,
             start: Start::seeded(stage.seed),
@@ -197,7 +196,7 @@ impl WordRun<'_> {
         if let Some(previous) = previous {
             network.take_over(previous);
         }
-        let need = memory_need(&network, config, self.device);
+        let need = memory_need(&network, (config, &train), self.device);
         let mut lowering = vec!["train.batch_size", "words.max_length"];
         lowering.extend(stage.clusters.map(|_| "clusters.beam"));
         memory::check(self.device, need, &lowering)?;
@@ -210,7 +209,7 @@ impl WordRun<'_> {
                 level: stage.level,
                 above: &train.beams,
                 true_parents: &train.truth,
-                num_parents: config.train_beam(),
+                num_parents: config.beam(stage.level - 1),
             }),
         };
         let validator = LevelValidator {
@@ -219,9 +218,8 @@ impl WordRun<'_> {
             sequences: &self.valid.sequences,
             truth: valid_truth,
             above: above.map(|(_, valid)| valid.beams.as_slice()),
-            beam: config.predict_beam(),
+            beam: config.beam(stage.level),
         };
-        let train = self.train_config(stage.level);
         let Some(parts) = self.parts(stage) else {
             let training = NetworkStage {
                 name: &stage.name,
@@ -264,15 +262,6 @@ impl WordRun<'_> {
             .then_some([("clusters", Phase::Recall), ("labels", Phase::Rank)])
     }
 
-    /// Levels below the first start from the one above and need less.
-    fn train_config(&self, level: usize) -> TrainConfig {
-        let mut config = self.config.train.clone();
-        if level > 0 {
-            config.epochs = self.config.lower_epochs();
-        }
-        config
-    }
-
     /// The best items of documents at a level that is trained.
     fn reach(
         &self,
@@ -281,7 +270,7 @@ impl WordRun<'_> {
         sequences: &IndexRows,
         above: Option<&Vec<Beam>>,
     ) -> Result<Vec<Beam>> {
-        let keep = self.config.train_beam();
+        let keep = self.config.beam(stage.level);
         let ranker = LevelRanker {
             network,
             levels: stage.levels,

@@ -1,10 +1,11 @@
 //! What a system of words is trained on.
 
-use plethora_core::text::{TfIdfBuilder, Words, WordsBuilder};
+use plethora_core::text::{Words, WordsBuilder};
 use plethora_core::tree::TreeConfig;
-use plethora_core::{IndexRows, Result, SparseMatrix};
+use plethora_core::{IndexRows, Result};
 
 use super::config::WordConfig;
+use super::label_grouping::{LabelGrouping, LabelGroupingBuilder};
 use crate::systems::{ReadsTexts, TextSet, TextSetBuilder, Texts};
 
 /// What a system of words is trained on.
@@ -43,11 +44,8 @@ impl Texts for WordTexts {
 pub(super) enum Structure {
     /// All labels side by side.
     Flat,
-    /// A tree of labels that are grouped by these features of their documents.
-    Tree {
-        tree: TreeConfig,
-        features: SparseMatrix,
-    },
+    /// A tree of labels.
+    Tree(Box<LabelGrouping>),
     /// Groups of labels by the words of their documents.
     Clusters(TreeConfig),
 }
@@ -62,10 +60,7 @@ pub struct WordReader {
 #[derive(Debug)]
 enum StructureBuilder {
     Flat,
-    Tree {
-        tree: TreeConfig,
-        features: Box<TfIdfBuilder>,
-    },
+    Tree(Box<LabelGroupingBuilder>),
     Clusters(TreeConfig),
 }
 
@@ -73,10 +68,7 @@ impl WordReader {
     /// Reads texts as a system with these settings does.
     pub fn new<Batch>(config: &WordConfig<Batch>) -> Result<Self> {
         let structure = match (&config.plt, &config.clusters) {
-            (Some(plt), _) => StructureBuilder::Tree {
-                tree: plt.tree.clone(),
-                features: Box::new(TfIdfBuilder::new(plt.text.clone())?),
-            },
+            (Some(plt), _) => StructureBuilder::Tree(Box::new(LabelGroupingBuilder::new(plt)?)),
             (None, Some(clusters)) => StructureBuilder::Clusters(clusters.tree.clone()),
             (None, None) => StructureBuilder::Flat,
         };
@@ -92,8 +84,8 @@ impl ReadsTexts for WordReader {
 
     fn push_batch(&mut self, texts: &[String]) {
         self.words.push_batch(texts);
-        if let StructureBuilder::Tree { features, .. } = &mut self.structure {
-            features.push_batch(texts);
+        if let StructureBuilder::Tree(grouping) = &mut self.structure {
+            grouping.push_batch(texts);
         }
     }
 
@@ -102,9 +94,9 @@ impl ReadsTexts for WordReader {
         let structure = match self.structure {
             StructureBuilder::Flat => Structure::Flat,
             StructureBuilder::Clusters(tree) => Structure::Clusters(tree),
-            StructureBuilder::Tree { tree, features } => {
-                let (_, features) = (features.finish()).map_err(|error| error.within("plt"))?;
-                Structure::Tree { tree, features }
+            StructureBuilder::Tree(grouping) => {
+                let grouping = grouping.finish().map_err(|error| error.within("plt"))?;
+                Structure::Tree(Box::new(grouping))
             }
         };
         Ok(WordTexts {

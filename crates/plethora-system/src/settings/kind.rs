@@ -17,6 +17,8 @@ pub enum Kind {
     Counts,
     /// A number.
     Number,
+    /// Numbers.
+    Numbers,
     /// A name.
     Text,
     /// One of some words.
@@ -32,6 +34,7 @@ impl fmt::Display for Kind {
             Self::Count => "a whole number from 0",
             Self::Counts => "whole numbers, as 512,256",
             Self::Number => "a number",
+            Self::Numbers => "numbers, as 0.5,0.2",
             Self::Text => "a name",
             Self::Choice(words) => return write!(formatter, "one of {}", words.join(", ")),
             Self::Auto(kind) => return write!(formatter, "{kind}, or {AUTO}"),
@@ -45,12 +48,9 @@ impl Kind {
         match self {
             Self::Switch => text.parse::<bool>().ok().map(Value::from),
             Self::Count => text.parse::<u64>().ok().map(Value::from),
-            Self::Counts => counts(text).map(Value::from),
-            Self::Number => text
-                .parse::<f64>()
-                .ok()
-                .filter(|number| number.is_finite())
-                .map(Value::from),
+            Self::Counts => list(text, |count| count.parse::<u64>().ok()).map(Value::from),
+            Self::Number => number(text).map(Value::from),
+            Self::Numbers => list(text, number).map(Value::from),
             Self::Text => Some(Value::from(text.trim_matches('"'))),
             Self::Choice(words) => {
                 let word = text.trim_matches('"');
@@ -70,6 +70,9 @@ impl Kind {
                 .as_array()
                 .is_some_and(|list| list.iter().all(Value::is_u64)),
             Self::Number => value.is_number(),
+            Self::Numbers => value
+                .as_array()
+                .is_some_and(|list| list.iter().all(Value::is_number)),
             Self::Text => value.is_string(),
             Self::Choice(words) => words.iter().any(|word| value == word),
             Self::Auto(kind) => value == AUTO || kind.accepts(value),
@@ -77,8 +80,12 @@ impl Kind {
     }
 }
 
+fn number(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|number: &f64| number.is_finite())
+}
+
 /// `512,256`, or the same in brackets as files have it.
-fn counts(text: &str) -> Option<Vec<u64>> {
+fn list<T>(text: &str, one: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
     let inner = text
         .strip_prefix('[')
         .and_then(|text| text.strip_suffix(']'));
@@ -86,9 +93,7 @@ fn counts(text: &str) -> Option<Vec<u64>> {
     if list.trim().is_empty() {
         return Some(Vec::new());
     }
-    list.split(',')
-        .map(|count| count.trim().parse().ok())
-        .collect()
+    list.split(',').map(|entry| one(entry.trim())).collect()
 }
 
 #[cfg(test)]
@@ -110,6 +115,10 @@ mod tests {
         ] {
             assert_eq!(Kind::Counts.parse(text), expected, "{text}");
         }
+        assert_eq!(Kind::Numbers.parse("0.6,1"), Some(json!([0.6, 1.0])));
+        assert_eq!(Kind::Numbers.parse("[0.6, inf]"), None);
+        assert!(Kind::Numbers.accepts(&json!([0.5, 1])));
+        assert!(!Kind::Numbers.accepts(&json!(["a"])));
         assert!(Kind::Counts.accepts(&json!([1, 2])));
         assert!(!Kind::Counts.accepts(&json!([1.5])));
         assert!(!Kind::Counts.accepts(&json!(1)));

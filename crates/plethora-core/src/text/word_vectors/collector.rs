@@ -5,6 +5,9 @@ use crate::text::Words;
 /// In place of a slot for a row without a vector.
 const NO_SLOT: u32 = u32::MAX;
 
+/// The word whose vector a separator between title and text starts with.
+const SENTENCE_END: &str = ".";
+
 /// Vectors in the order in which the file has them, one for each row at most.
 #[derive(Debug)]
 pub(super) struct Collector<'a> {
@@ -78,6 +81,11 @@ impl<'a> Collector<'a> {
     fn find(&self, word: &str) -> Option<(u32, bool)> {
         if let Some(row) = self.words.row(word) {
             return Some((row, true));
+        }
+        // What ends a sentence is what files have that is most like the end of a title.
+        let separator = self.words.config().separator.as_ref();
+        if let Some(separator) = separator.filter(|_| word == SENTENCE_END) {
+            return self.words.row(separator).map(|row| (row, false));
         }
         let mut respelt = self.words.tokenizer().words(word);
         let (spelling, bytes) = respelt.next()?;

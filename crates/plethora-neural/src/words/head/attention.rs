@@ -9,8 +9,10 @@ use tch::{Device, Kind, Reduction, Tensor};
 
 use super::attention_form::{AttentionForm, LabelStore};
 use super::barrier::{bar, barrier};
+use super::candidate_rows::look_up;
+use super::label_rows::{LabelRows, RowLearner};
 use super::layers::Layer;
-use super::{Scored, StatesInput};
+use super::{HeadNeed, Scored, StatesInput};
 use crate::head::label_chunks::{chunk_limit, label_chunks};
 use crate::head::{Activation, LabelFacts};
 use crate::parameters::{DenseParametersBuilder, Parameters};
@@ -34,20 +36,13 @@ pub(crate) struct Attention {
     /// Width of a state.
     width: i64,
     pub(super) num_labels: i64,
+    /// Labels that a document is compared with at most.
+    most_scored: i64,
     labels: LabelStore,
     layers: Vec<Layer>,
     output: Option<Layer>,
     /// Labels computed together; 0 chooses.
     chunk: i64,
-}
-
-/// The rows of some labels. A row is the attention vector, then the label's own output weights and
-/// bias where it has them.
-pub(crate) enum LabelRows {
-    /// labels x row width, the same for all documents.
-    Shared(Tensor),
-    /// documents x candidates x row width.
-    OfDocuments(Tensor),
 }
 
 /// What all chunks of labels share.
@@ -129,6 +124,7 @@ impl Attention {
             is_added: form.is_added,
             width: form.width as i64,
             num_labels: labels.train_counts.len() as i64,
+            most_scored: labels.train_counts.len() as i64,
             labels: store(name, builder),
             layers,
             output,
@@ -139,6 +135,23 @@ impl Attention {
     /// Computes the attention of this many labels at a time; 0 chooses by the size of the map.
     pub(crate) fn set_chunk(&mut self, chunk: usize) {
         self.chunk = chunk as i64;
+    }
+
+    /// A document brings this many candidates at most.
+    pub(crate) fn set_most_candidates(&mut self, most: usize) {
+        self.most_scored = self.num_labels.min(most as i64);
+    }
+
+    /// What the head makes of a training batch of so many documents and words at most.
+    pub(super) fn most_needed(&self, batch: (i64, i64), device: Device) -> HeadNeed {
+        HeadNeed {
+            map_size: self.map_size(batch, self.most_scored, device),
+            num_scored: self.most_scored,
+            num_rows: match self.labels {
+                LabelStore::Parameter(_) => 0,
+                LabelStore::Table(_) => (batch.0 * self.most_scored).min(self.num_labels),
+            },
+        }
     }
 
     /// Learns without the encoder. Each chunk of labels goes forward and backward on its own, so
@@ -163,18 +176,20 @@ impl Attention {
             barrier: barrier(input.mask, states.kind()),
         };
         let total = Tensor::zeros([], (Kind::Float, states.device()));
+        let mut learner = RowLearner::new(self.labels, scored, input.parameters);
         for (start, length) in self.chunks(states, targets.size()[1]) {
-            let rows = self.leaf_rows(&read, scored, start, length);
-            let mut logits = self.chunk_logits(&read, &rows.rows).to_kind(Kind::Float);
+            let rows = learner.leaf(start, length);
+            let mut logits = self.chunk_logits(&read, &rows);
             if let Some(scores) = lesson.added_to {
                 logits += scores.narrow(1, start, length);
             }
             let loss = chunk_loss(&logits, targets, scored, start, length);
             (&loss * lesson.scale).backward();
-            rows.add_gradient();
+            learner.add(&rows, start);
             see(&logits.detach());
             let _ = total.shallow_clone().g_add_(&loss.detach());
         }
+        learner.finish();
         LearntApart {
             loss: total,
             back: vec![
@@ -191,7 +206,7 @@ impl Attention {
     pub(crate) fn contexts(&self, input: &StatesInput<'_>, labels: &Tensor) -> Tensor {
         let states = input.states;
         let all = (self.labels.rows(input.parameters)).narrow(1, 0, self.width);
-        let rows = candidate_rows(&all, labels, 0, labels.size()[1], states.kind());
+        let rows = look_up(&all, labels, 0, labels.size()[1]);
         let barrier = barrier(input.mask, states.kind());
         let map = self.map(states, barrier.as_ref(), &LabelRows::OfDocuments(rows));
         map.bmm(states)
@@ -211,8 +226,9 @@ impl Attention {
         let parts: Vec<Tensor> = self
             .chunks(states, num_scored)
             .map(|(start, length)| {
-                let rows = self.rows(&read, scored, start, length);
-                self.chunk_logits(&read, &rows).to_kind(Kind::Float)
+                let run = (start, length);
+                let rows = LabelRows::of(self.labels, scored, input.parameters, run);
+                self.chunk_logits(&read, &rows)
             })
             .collect();
         Tensor::cat(&parts, 1)
@@ -225,8 +241,7 @@ impl Attention {
     pub(crate) fn weights(&self, input: &StatesInput<'_>, label: u32) -> Tensor {
         let read = self.read(input);
         let all = self.labels.rows(input.parameters);
-        let row = all.narrow(0, i64::from(label), 1);
-        let rows = LabelRows::Shared(row.to_kind(input.states.kind()));
+        let rows = LabelRows::Shared(all.narrow(0, i64::from(label), 1));
         self.map(&read.states, read.barrier.as_ref(), &rows)
             .select(1, 0)
             .to_kind(Kind::Float)
@@ -285,11 +300,11 @@ impl Attention {
     /// Gives documents x labels x words.
     fn map(&self, states: &Tensor, barrier: Option<&Tensor>, rows: &LabelRows) -> Tensor {
         let (num_documents, num_words, _) = states.size3().unwrap_or((0, 0, 0));
+        let vectors = self.scaled(&rows.columns(0, self.width), states.kind());
         match rows {
-            LabelRows::Shared(rows) => {
+            LabelRows::Shared(_) => {
                 // One product over all words of all documents, laid out so that the softmax runs
                 // over neighbours in memory.
-                let vectors = self.scaled(&rows.narrow(1, 0, self.width), states.kind());
                 let flat = states.view([num_documents * num_words, self.width]);
                 let scores =
                     vectors
@@ -297,8 +312,7 @@ impl Attention {
                         .view([-1, num_documents, num_words]);
                 bar(scores, barrier).softmax(-1, None).transpose(0, 1)
             }
-            LabelRows::OfDocuments(rows) => {
-                let vectors = self.scaled(&rows.narrow(2, 0, self.width), states.kind());
+            LabelRows::OfDocuments(_) => {
                 let scores = vectors.bmm(&states.transpose(1, 2));
                 let barrier = barrier.map(|barrier| barrier.unsqueeze(1));
                 bar(scores, barrier.as_ref()).softmax(-1, None)
@@ -315,100 +329,36 @@ impl Attention {
         }
     }
 
-    /// The kind of numbers that rows are read in, behind states of `kind`.
-    fn row_kind(&self, kind: Kind) -> Kind {
-        if self.is_added { Kind::Float } else { kind }
-    }
-
+    /// In 32 bits: what a label finds is computed with the numbers of the states, the score that it makes of that
+    /// is not. Of 16 bits a score would have three digits, and many labels the same one.
+    ///
     /// # Shapes
     /// Gives documents x labels of the rows.
     fn chunk_logits(&self, read: &Read<'_>, rows: &LabelRows) -> Tensor {
-        let kind = read.states.kind();
-        let bias = self.layers[0].bias(&read.parameters.dense, kind);
+        let dense = &read.parameters.dense;
+        let bias = self.layers[0].bias(dense, read.states.kind());
         let map = self.map(&read.states, read.barrier.as_ref(), rows);
         let mut hidden = self.activation.apply(map.bmm(&read.values) + bias);
         for layer in &self.layers[1..] {
-            hidden = (self.activation).apply(layer.forward(&read.parameters.dense, &hidden));
+            hidden = (self.activation).apply(layer.forward(dense, &hidden));
         }
-        let kind = self.row_kind(kind);
-        let hidden = hidden.to_kind(kind);
-        let (rows, column_dim) = match rows {
-            LabelRows::Shared(rows) => (rows, 1),
-            LabelRows::OfDocuments(rows) => (rows, 2),
-        };
+        let hidden = hidden.to_kind(Kind::Float);
         let mut column = self.width;
         let mut parts = Vec::new();
         if let Some(output) = &self.output {
-            let shared = output.forward(&read.parameters.dense, &hidden);
-            parts.push(shared.squeeze_dim(-1));
+            parts.push(output.forward(dense, &hidden).squeeze_dim(-1));
         }
         if self.config.label_outputs {
             let last = hidden.size()[2];
-            let own = rows.narrow(column_dim, column, last);
-            parts.push((&hidden * own).sum_dim_intlist(-1, false, kind));
+            let own = rows.columns(column, last);
+            parts.push((&hidden * own).sum_dim_intlist(-1, false, Kind::Float));
             column += last;
         }
         if self.config.label_bias {
-            parts.push(rows.narrow(column_dim, column, 1).squeeze_dim(-1));
+            parts.push(rows.columns(column, 1).squeeze_dim(-1));
         }
         let sum = parts.into_iter().reduce(|sum, part| sum + part);
         sum.expect("labels share an output or have their own")
-    }
-
-    fn rows(&self, read: &Read<'_>, scored: &Scored<'_>, start: i64, length: i64) -> LabelRows {
-        let kind = self.row_kind(read.states.kind());
-        match scored {
-            Scored::Candidates { rows, places, .. } => {
-                LabelRows::OfDocuments(candidate_rows(&rows.leaf, places, start, length, kind))
-            }
-            Scored::All => {
-                let all = self.labels.rows(read.parameters);
-                LabelRows::Shared(all.narrow(0, start, length).to_kind(kind))
-            }
-        }
-    }
-
-    /// Rows to learn. Those of all labels become a leaf of their own for the chunk: through a view
-    /// of the whole matrix each chunk would pay for the gradient of all of it. Of a table the rows that
-    /// were gathered learn.
-    fn leaf_rows(
-        &self,
-        read: &Read<'_>,
-        scored: &Scored<'_>,
-        start: i64,
-        length: i64,
-    ) -> LearnedRows {
-        let kind = self.row_kind(read.states.kind());
-        match (scored, self.labels) {
-            (Scored::All, LabelStore::Parameter(id)) => {
-                let dense = &read.parameters.dense;
-                let whole = dense.get(id).detach();
-                let leaf = whole.narrow(0, start, length).set_requires_grad(true);
-                let gradient = dense.gradient(id).narrow(0, start, length);
-                LearnedRows {
-                    rows: LabelRows::Shared(leaf.to_kind(kind)),
-                    chunk: Some((leaf, gradient)),
-                }
-            }
-            _ => LearnedRows {
-                rows: self.rows(read, scored, start, length),
-                chunk: None,
-            },
-        }
-    }
-}
-
-/// The rows of a chunk, and where their gradient belongs if autograd does not know.
-struct LearnedRows {
-    rows: LabelRows,
-    chunk: Option<(Tensor, Tensor)>,
-}
-
-impl LearnedRows {
-    fn add_gradient(&self) {
-        if let Some((leaf, gradient)) = &self.chunk {
-            let _ = gradient.shallow_clone().g_add_(&leaf.grad());
-        }
     }
 }
 
@@ -430,9 +380,4 @@ fn chunk_loss(
         None,
         Reduction::Sum,
     )
-}
-
-fn candidate_rows(leaf: &Tensor, places: &Tensor, start: i64, length: i64, kind: Kind) -> Tensor {
-    let places = places.narrow(1, start, length).contiguous();
-    Tensor::embedding(&leaf.to_kind(kind), &places, -1, false, false)
 }

@@ -9,16 +9,18 @@ use crate::train::{Learnt, LossScale};
 
 impl LabelHead<StatesInput<'_>> for Attention {
     fn learn(&self, input: &StatesInput<'_>, step: &HeadStep<'_>) -> Learnt {
-        let targets = if let Some(truth) = input.truth {
-            truth.shallow_clone()
+        let (targets, num_scored) = if let Some(truth) = input.truth {
+            (truth.of_candidates.shallow_clone(), truth.num_candidates)
         } else {
             let shape = [input.states.size()[0], self.num_labels];
             let blank = Tensor::zeros(shape, (Kind::Float, input.states.device()));
-            step.targets.matrix(&blank)
+            let targets = step.targets.matrix(&blank);
+            let num_scored = targets.numel();
+            (targets, num_scored)
         };
         let share = match step.loss {
             LossScale::Sum => 1.0 / targets.size()[0] as f64,
-            LossScale::Mean => 1.0 / targets.numel() as f64,
+            LossScale::Mean => 1.0 / num_scored.max(1) as f64,
         };
         let lesson = Lesson {
             scored: &input.scored,
@@ -56,11 +58,7 @@ impl StatesHead for Attention {
     }
 
     fn need(&self, batch: (i64, i64), device: Device) -> HeadNeed {
-        HeadNeed {
-            map_size: self.map_size(batch, self.num_labels, device),
-            num_scored: self.num_labels,
-            num_rows: 0,
-        }
+        self.most_needed(batch, device)
     }
 }
 

@@ -4,8 +4,10 @@ mod attention;
 mod attention_form;
 mod attention_head;
 mod barrier;
+mod candidate_rows;
 mod clustered_attention;
 mod label_layers;
+mod label_rows;
 mod layers;
 mod shared_context;
 
@@ -29,10 +31,19 @@ pub(crate) struct StatesInput<'a> {
     /// documents x words; true where a document has a word; absent where all are equally long.
     pub(crate) mask: Option<&'a Tensor>,
     pub(crate) scored: Scored<'a>,
-    /// documents x candidates: one where the candidate is true; absent where all labels are scored.
-    pub(crate) truth: Option<&'a Tensor>,
+    /// Which candidates are true; absent where all labels are scored.
+    pub(crate) truth: Option<Truth<'a>>,
     /// documents x candidates: what the way to a candidate adds to the logarithm of its score.
     pub(crate) paths: Option<&'a Tensor>,
+}
+
+/// What is true of candidates.
+#[derive(Clone, Copy)]
+pub(crate) struct Truth<'a> {
+    /// documents x candidates: one where the candidate is true.
+    pub(crate) of_candidates: &'a Tensor,
+    /// Candidates of all documents together, padding not among them.
+    pub(crate) num_candidates: usize,
 }
 
 /// The labels that are scored.
@@ -74,6 +85,6 @@ pub(crate) struct HeadNeed {
     pub(crate) map_size: i64,
     /// Labels or clusters that a document is compared with.
     pub(crate) num_scored: i64,
-    /// Rows that it takes from the label table by itself.
+    /// Rows of the label table that it works with.
     pub(crate) num_rows: i64,
 }

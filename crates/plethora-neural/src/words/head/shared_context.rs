@@ -9,6 +9,7 @@ use tch::{Device, Kind, Reduction, Tensor};
 use super::StatesInput;
 use super::attention::LearntApart;
 use super::attention_form::own_outputs;
+use super::candidate_rows::{CandidateLearner, look_up};
 use super::layers::Layer;
 use crate::head::Activation;
 use crate::head::label_chunks::{chunk_limit, label_chunks};
@@ -97,20 +98,22 @@ impl SharedContext {
             ..*candidates
         };
         let total = Tensor::zeros([], (Kind::Float, leaf.device()));
+        let mut learner = CandidateLearner::new(candidates.rows, candidates.places);
         for (start, length) in self.chunks(&read) {
-            let logits = self.chunk_logits(&input.parameters.dense, &read, start, length);
+            let rows = learner.leaf(start, length);
+            let logits = self.chunk_logits(&input.parameters.dense, &read, &rows, start);
             let part = |tensor: &Tensor| tensor.narrow(1, start, length);
-            let loss = logits
-                .to_kind(Kind::Float)
-                .binary_cross_entropy_with_logits(
-                    &part(targets),
-                    Some(part(weights)),
-                    None,
-                    Reduction::Sum,
-                );
+            let loss = logits.binary_cross_entropy_with_logits(
+                &part(targets),
+                Some(part(weights)),
+                None,
+                Reduction::Sum,
+            );
             (&loss * scale).backward();
+            learner.add(&rows, start);
             let _ = total.shallow_clone().g_add_(&loss.detach());
         }
+        learner.finish();
         LearntApart {
             loss: total,
             back: vec![(candidates.hidden.shallow_clone(), leaf.grad())],
@@ -125,8 +128,8 @@ impl SharedContext {
         let parts: Vec<Tensor> = self
             .chunks(candidates)
             .map(|(start, length)| {
-                let logits = self.chunk_logits(&input.parameters.dense, candidates, start, length);
-                logits.to_kind(Kind::Float)
+                let rows = look_up(&candidates.rows.leaf, candidates.places, start, length);
+                self.chunk_logits(&input.parameters.dense, candidates, &rows, start)
             })
             .collect();
         Tensor::cat(&parts, 1)
@@ -154,28 +157,29 @@ impl SharedContext {
         label_chunks(size[1], limit).map(|chunk| (chunk.start, chunk.end - chunk.start))
     }
 
+    /// In 32 bits, as [`Attention`](super::Attention)'s are. `rows` are those of the candidates from `start`
+    /// on.
     fn chunk_logits(
         &self,
         parameters: &DenseParameters,
         candidates: &InContext<'_>,
+        rows: &Tensor,
         start: i64,
-        length: i64,
     ) -> Tensor {
         let hidden = candidates.hidden;
         let (num_documents, num_contexts, width) = hidden.size3().unwrap_or((0, 0, 0));
         let firsts = Tensor::arange(num_documents, (Kind::Int64, hidden.device())) * num_contexts;
-        let columns = candidates.columns.narrow(1, start, length) + firsts.unsqueeze(1);
-        let look_up = |rows: &Tensor, places: &Tensor| {
-            Tensor::embedding(rows, &places.contiguous(), -1, false, false)
+        let columns = candidates.columns.narrow(1, start, rows.size()[1]) + firsts.unsqueeze(1);
+        let of_contexts = |values: &Tensor| {
+            Tensor::embedding(values, &columns.contiguous(), -1, false, false)
         };
-        let contexts = look_up(&hidden.reshape([-1, width]), &columns);
-        let places = candidates.places.narrow(1, start, length);
-        let vectors = look_up(&candidates.rows.leaf.to_kind(hidden.kind()), &places);
-        let logits = (contexts * vectors).sum_dim_intlist(-1, false, hidden.kind());
+        let contexts = of_contexts(&hidden.reshape([-1, width])).to_kind(Kind::Float);
+        let logits = (contexts * rows).sum_dim_intlist(-1, false, Kind::Float);
         match &self.output {
             Some(output) => {
-                let shared = output.forward(parameters, hidden).reshape([-1, 1]);
-                logits + look_up(&shared, &columns).squeeze_dim(-1)
+                let hidden = hidden.to_kind(Kind::Float);
+                let shared = output.forward(parameters, &hidden).reshape([-1, 1]);
+                logits + of_contexts(&shared).squeeze_dim(-1)
             }
             None => logits,
         }
