@@ -12,6 +12,7 @@ use tch::Tensor;
 use super::batches::TReaderBatches;
 use super::config::TReaderConfig;
 use super::memory::memory_need;
+use super::mixture::Mixture;
 use super::model::TReaderModel;
 use super::neighbour_index::{
     INDEX_FILE, MeanNeighbours, NeighbourIndex, TermNeighbours, WORDS_FILE, matrix_of,
@@ -30,7 +31,7 @@ use crate::systems::label_clusters::counts;
 use crate::systems::rankings::flat;
 use crate::systems::word_vectors::first_vectors;
 use crate::systems::{NetworkRun, NetworkStage, Texts as _, Trains};
-use crate::train::{TrainConfig, memory};
+use crate::train::TrainConfig;
 
 /// Documents whose neighbours are looked for between two signs of life.
 const DOCUMENTS_PER_BLOCK: usize = 1024;
@@ -71,7 +72,7 @@ impl Trains for TReaderConfig {
         &mut self.train
     }
 
-    fn train_networks(mut run: TReaderRun<'_>, seed: SeedStream) -> Result<TReaderModel> {
+    fn train_networks(run: &mut TReaderRun<'_>, seed: SeedStream) -> Result<TReaderModel> {
         let (config, texts) = (run.config, &run.set.texts);
         let read = (&texts.words, &texts.sequences);
         let word_vectors = first_vectors(read, &config.vectors, seed, run.progress)?;
@@ -83,6 +84,9 @@ impl Trains for TReaderConfig {
             None => (None, None),
         };
         let mut network = run.network(retriever.as_ref(), &word_vectors, seed)?;
+        if let Some(mixture) = run.fitted.and_then(Mixture::from_bits) {
+            network.set_mixture(&mixture);
+        }
         run.train_reader(&network, retriever.as_ref(), rows.as_ref(), seed)?;
         network.end_training();
         Ok(TReaderModel {
@@ -249,7 +253,7 @@ impl TReaderRun<'_> {
             start: Start::seeded(seed.named("network")),
         });
         let need = memory_need(&network, self.config, counts.len(), self.device);
-        memory::check(self.device, need, &["train.batch_size", "words.max_length"])?;
+        self.check_memory(need, &["train.batch_size", "words.max_length"])?;
         Ok(network)
     }
 

@@ -210,6 +210,7 @@ impl WordNetwork {
             parameters: &self.parameters,
             vector: &pass.encoded,
             prior: None,
+            recall: None,
         }
     }
 

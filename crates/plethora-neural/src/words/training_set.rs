@@ -5,7 +5,7 @@ use plethora_core::tree::TreeConfig;
 use plethora_core::{IndexRows, Result, SparseMatrix};
 
 use super::config::WordConfig;
-use crate::systems::{ReadsTexts, TextSet, TextSetBuilder, Texts};
+use crate::systems::{HeldTexts, ReadsTexts, TextSet, TextSetBuilder, Texts};
 
 /// What a system of words is trained on.
 pub type WordSet = TextSet<WordTexts>;
@@ -112,5 +112,29 @@ impl ReadsTexts for WordReader {
             sequences,
             structure,
         })
+    }
+
+    fn finish_without(&self, held: &[u32]) -> Result<(WordTexts, HeldTexts)> {
+        let (words, sequences, of_held) = self.words.finish_without(held)?;
+        let structure = match &self.structure {
+            StructureBuilder::Flat => Structure::Flat,
+            StructureBuilder::Clusters(tree) => Structure::Clusters(tree.clone()),
+            StructureBuilder::Tree { tree, features } => {
+                let fitted = features.finish_without(held);
+                let (_, features, _) = fitted.map_err(|error| error.within("plt"))?;
+                let tree = tree.clone();
+                Structure::Tree { tree, features }
+            }
+        };
+        let texts = WordTexts {
+            words,
+            sequences,
+            structure,
+        };
+        let held = HeldTexts {
+            sequences: of_held,
+            features: Vec::new(),
+        };
+        Ok((texts, held))
     }
 }
