@@ -1,6 +1,6 @@
 """Writes golden.json: what PyTorch's optimizers make of given gradients, step by step.
 
-AdamW for dense parameters and, at another rate, for label matrices; SparseAdam for the rows of a table; and Adam
+AdamW for dense parameters, also with a larger epsilon, and, at another rate, for label matrices; SparseAdam for the rows of a table; and Adam
 on the same table with zeros for rows not met, whose row 0 is met at every step.
 
 Run with `cargo xtask golden`.
@@ -15,6 +15,7 @@ import torch
 rng = np.random.default_rng(31)
 torch.sparse.check_sparse_tensor_invariants.enable()
 RATE, LABEL_RATE, WEIGHT_DECAY, STEPS = 0.01, 0.25, 0.1, 12
+LARGE_EPSILON = 1e-6
 
 
 def draw(*shape):
@@ -26,11 +27,11 @@ def digits(array):
     return np.vectorize(lambda value: float(f"{value:.9g}"))(np.asarray(array, dtype=np.float64)).tolist()
 
 
-def dense_case(width, rate):
+def dense_case(width, rate, epsilon=1e-8):
     start = rng.normal(size=width).astype(np.float32)
     gradients = draw(STEPS, width)
     parameter = torch.nn.Parameter(torch.tensor(start))
-    optimizer = torch.optim.AdamW([parameter], lr=rate, weight_decay=WEIGHT_DECAY, foreach=False)
+    optimizer = torch.optim.AdamW([parameter], lr=rate, weight_decay=WEIGHT_DECAY, eps=epsilon, foreach=False)
     after = []
     for gradient in gradients:
         parameter.grad = torch.tensor(gradient)
@@ -69,6 +70,8 @@ golden = {
     "dense": dense_case(6, RATE),
     "labels": dense_case(4, RATE * LABEL_RATE),
     "rows": row_case(6, 3),
+    "epsilon": LARGE_EPSILON,
+    "large_epsilon": dense_case(6, RATE, LARGE_EPSILON),
 }
 path = pathlib.Path(__file__).with_name("golden.json")
 path.write_text(json.dumps(golden) + "\n")

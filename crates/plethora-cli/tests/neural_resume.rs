@@ -61,8 +61,15 @@ fn send(signal: &str, child: &Child) {
 
 /// Tells one checkpoint of a model from the next.
 fn checkpoint_of(desk: &Desk, model: &str) -> Option<(u64, i64, i64)> {
-    let entries = fs::read_dir(desk.file(&format!("{model}.training"))).ok()?;
-    let mut paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let work = desk.file(&format!("{model}.training"));
+    // Beside what a first training leaves, where held-back documents return.
+    let folders = [work.join("without-held-back.training"), work];
+    let entries = folders
+        .iter()
+        .filter_map(|folder| fs::read_dir(folder).ok());
+    let mut paths = entries
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.path()));
     let path = paths.find(|path| path.to_string_lossy().ends_with(CHECKPOINT_END))?;
     let file = fs::metadata(path).ok()?;
     Some((file.ino(), file.mtime(), file.mtime_nsec()))
@@ -160,6 +167,11 @@ fn a_run_killed_three_times_ends_with_the_weights_of_an_undisturbed_one() {
 fn a_clustered_run_killed_three_times_ends_with_the_weights_of_an_undisturbed_one() {
     let two = ["--set", "clusters.num_clusterings=2"];
     kill_three_times("lightxml", &join(&[&CLUSTERED, &two, &FEWER]));
+}
+
+#[test]
+fn a_run_with_documents_that_return_is_killed_in_either_training_and_ends_as_if_nothing_had_been() {
+    kill_three_times("attentionxml", &["--set", "train.return_held_back=true"]);
 }
 
 /// Stops a run; resumed, it ends with the weights of an undisturbed one.

@@ -8,13 +8,13 @@ use plethora_core::artifact::{ModelReader, ModelWriter, WorkFolder};
 use plethora_core::corpus::{Content, Document, Label};
 use plethora_core::neighbours::KnownDocuments;
 use plethora_core::{NoProgress, Progress, ScoredLabel};
-use plethora_neural::NeuralModel as _;
 use plethora_neural::treader::{
     Descriptions, LabelStart, NeighbourVectors, TREADER, TReaderConfig, TReaderForm, TReaderModel, TReaderReader, TReaderSet,
     TReaderSetBuilder, TReaderTrainer, TeacherTokens,
 };
 use plethora_neural::train::Averaging;
 use plethora_system::settings::Auto;
+use plethora_neural::{NeuralModel as _, ValidationDocuments};
 use plethora_system::{Device, Family as _, Method, RankOptions};
 use tempfile::TempDir;
 
@@ -60,6 +60,20 @@ fn set_of(config: &TReaderConfig, documents: &[Document], labels: &[Label]) -> T
     builder.finish(labels).unwrap()
 }
 
+/// The same with every fifth document held back.
+fn set_apart(
+    config: &TReaderConfig,
+    documents: &[Document],
+    labels: &[Label],
+) -> (TReaderSet, ValidationDocuments) {
+    let mut builder = TReaderSetBuilder::new(TReaderReader::new(config).unwrap());
+    for document in documents {
+        builder.add(document.clone()).unwrap();
+    }
+    let held: Vec<u32> = (0..documents.len() as u32).step_by(5).collect();
+    builder.end(labels).unwrap().apart(&held).unwrap()
+}
+
 /// Trains on the documents of a set, or resumes what the folder has.
 fn train_with(
     set: &TReaderSet,
@@ -67,9 +81,19 @@ fn train_with(
     folder: &TempDir,
     progress: &dyn Progress,
 ) -> (plethora_neural::Result<TReaderModel>, WorkFolder) {
+    train_validated((set, None), config, folder, progress)
+}
+
+/// As [`train_with`], validated by some documents.
+fn train_validated(
+    (set, valid): (&TReaderSet, Option<&ValidationDocuments>),
+    config: &TReaderConfig,
+    folder: &TempDir,
+    progress: &dyn Progress,
+) -> (plethora_neural::Result<TReaderModel>, WorkFolder) {
     let trainer = TReaderTrainer {
         set,
-        valid: None,
+        valid,
         config,
         device: Device::Cpu,
     };
@@ -285,15 +309,15 @@ fn a_run_that_is_gone_on_with_ends_as_one_that_was_not_interrupted() {
 fn documents_held_back_for_validation_are_not_in_the_index() {
     let mut config = small();
     config.train.epochs = 1;
-    config.train.valid_share = 0.2;
     let (documents, labels) = catalogue(300);
-    let set = set_of(&config, &documents, &labels);
+    let (set, held) = set_apart(&config, &documents, &labels);
     let folder = TempDir::new().unwrap();
-    let (_, work) = train(&set, &config, &folder);
+    let (model, work) = train_validated((&set, Some(&held)), &config, &folder, &NoProgress);
+    model.unwrap();
     let path = work.path("documents.safetensors");
-    let count = KnownDocuments::open(&path, set.space.len()).unwrap().len();
-    let total = set.texts.sequences.num_rows();
-    assert_eq!(count, total - (total as f64 * 0.2) as usize);
+    let known = KnownDocuments::open(&path, set.space.len()).unwrap();
+    assert_eq!(known.len(), 240);
+    assert!((0..240).all(|place| known.id(place) != documents[5].id));
 }
 
 /// Share of the five best labels that are true.
@@ -338,25 +362,25 @@ fn the_teacher_is_worth_its_keep() {
 fn votes_are_mixed_in_as_validation_documents_ask_for() {
     let (mut documents, labels) = catalogue(700);
     let test = documents.split_off(600);
-    let precision_of = |mixed: bool, read: bool, valid_share: f64| {
+    let precision_of = |mixed: bool, read: bool, is_validated: bool| {
         let mut config = small();
         config.teacher.mixed = mixed;
         config.teacher.read = read;
         config.train.epochs = 1;
-        config.train.valid_share = valid_share;
         // A network that learns nothing.
         config.train.learning_rate = 1e-9;
-        let set = set_of(&config, &documents, &labels);
         let folder = TempDir::new().unwrap();
-        let (model, _) = train(&set, &config, &folder);
-        precision(&model, &set, &test)
+        let (set, held) = set_apart(&config, &documents, &labels);
+        let valid = is_validated.then_some(&held);
+        let (model, _) = train_validated((&set, valid), &config, &folder, &NoProgress);
+        precision(&model.unwrap(), &set, &test)
     };
-    let alone = precision_of(false, true, 0.2);
+    let alone = precision_of(false, true, true);
     for read in [true, false] {
-        let with_votes = precision_of(true, read, 0.2);
+        let with_votes = precision_of(true, read, true);
         assert!(with_votes > alone + 0.1, "{with_votes} and {alone}");
     }
     // They are mixed in without documents to choose by, too.
-    let unvalidated = precision_of(true, false, 0.0);
+    let unvalidated = precision_of(true, false, false);
     assert!(unvalidated > alone + 0.05, "{unvalidated} and {alone}");
 }

@@ -6,14 +6,16 @@ use super::{TRAIN_PART, join};
 pub(crate) const ENCODER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/encoder");
 
 /// Few documents, so that an epoch takes no time. One thread: those of several tests on a few
-/// processors would wait for each other.
-const SHORT: [&str; 10] = [
+/// processors would wait for each other. Tests of what follows want no second training.
+const SHORT: [&str; 12] = [
     "--set",
     "train.batch_size=16",
     "--set",
     "train.epochs=2",
     "--set",
     "train.valid_max=40",
+    "--set",
+    "train.return_held_back=false",
     "--seed",
     "3",
     "-j",

@@ -45,6 +45,20 @@ impl DocumentNames {
         self.titles.push(title.to_owned());
     }
 
+    /// All but these documents, which rise.
+    #[must_use]
+    pub fn without(&self, documents: &[u32]) -> Self {
+        let others = |texts: &[String]| {
+            let texts = (0..).zip(texts);
+            let others = texts.filter(|(number, _)| documents.binary_search(number).is_err());
+            others.map(|(_, text)| text.clone()).collect()
+        };
+        Self {
+            ids: others(&self.ids),
+            titles: others(&self.titles),
+        }
+    }
+
     /// Number of documents.
     pub fn len(&self) -> usize {
         self.ids.len()

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::term_counts::CountRows;
 use super::tfidf::TfIdf;
 use super::tfidf_config::TfIdfConfig;
 use super::tokenizer::Tokenizer;
@@ -32,6 +33,12 @@ const ROWS_PER_TASK: usize = 1024;
 pub struct TfIdfBuilder {
     config: TfIdfConfig,
     vocabulary: VocabularyBuilder,
+    rows: CountedRows,
+}
+
+/// Documents as provisional term numbers and counts, one row behind the other.
+#[derive(Debug)]
+struct CountedRows {
     row_starts: Vec<usize>,
     ids: Vec<u32>,
     counts: Vec<f32>,
@@ -46,13 +53,10 @@ impl TfIdfBuilder {
         config.validate()?;
         let tokenizer = Tokenizer::new(config.tokenizer.clone());
         let vocabulary = VocabularyBuilder::new(tokenizer, config.runs()).with_parts(config.parts);
-        let (ids, counts) = (Vec::new(), Vec::new());
         Ok(Self {
             config,
             vocabulary,
-            row_starts: vec![0],
-            ids,
-            counts,
+            rows: CountedRows::new(),
         })
     }
 
@@ -64,13 +68,7 @@ impl TfIdfBuilder {
     /// Adds training documents, in parallel. Batches of some thousand documents are fastest.
     pub fn push_batch(&mut self, texts: &[impl AsRef<str> + Sync]) {
         for rows in self.vocabulary.count_batch(texts) {
-            self.ids.extend_from_slice(&rows.ids);
-            self.counts.extend_from_slice(&rows.counts);
-            let mut end = self.row_starts[self.row_starts.len() - 1];
-            self.row_starts.extend(rows.lengths.iter().map(|&length| {
-                end += length as usize;
-                end
-            }));
+            self.rows.append(&rows);
         }
     }
 
@@ -80,22 +78,88 @@ impl TfIdfBuilder {
     /// # Errors
     /// If no term is left after pruning.
     pub fn finish(self) -> Result<(TfIdf, SparseMatrix)> {
+        let (tfidf, final_ids) = fit(self.config, self.vocabulary)?;
+        let matrix = self.rows.weigh(&tfidf, &final_ids)?;
+        Ok((tfidf, matrix))
+    }
+
+    /// As [`finish`](Self::finish), of all documents but those of `held`, which rise: these are as if they
+    /// had never been read. Their rows, by the terms of the others, come last.
+    ///
+    /// # Errors
+    /// If no term is left after pruning.
+    pub fn finish_without(&self, held: &[u32]) -> Result<(TfIdf, SparseMatrix, SparseMatrix)> {
+        let mut vocabulary = self.vocabulary.clone();
+        let (mut others, mut apart) = (CountedRows::new(), CountedRows::new());
+        for document in 0..self.rows.len() {
+            let (ids, counts) = self.rows.row(document);
+            if held.binary_search(&(document as u32)).is_err() {
+                others.push(ids, counts);
+            } else {
+                vocabulary.forget(ids.iter().copied());
+                apart.push(ids, counts);
+            }
+        }
+        let (tfidf, final_ids) = fit(self.config.clone(), vocabulary)?;
+        let others = others.weigh(&tfidf, &final_ids)?;
+        let apart = apart.weigh(&tfidf, &final_ids)?;
+        Ok((tfidf, others, apart))
+    }
+}
+
+impl CountedRows {
+    fn new() -> Self {
+        Self {
+            row_starts: vec![0],
+            ids: Vec::new(),
+            counts: Vec::new(),
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.row_starts.len() - 1
+    }
+
+    fn row(&self, document: usize) -> (&[u32], &[f32]) {
+        let range = self.row_starts[document]..self.row_starts[document + 1];
+        (&self.ids[range.clone()], &self.counts[range])
+    }
+
+    fn push(&mut self, ids: &[u32], counts: &[f32]) {
+        self.ids.extend_from_slice(ids);
+        self.counts.extend_from_slice(counts);
+        self.row_starts.push(self.ids.len());
+    }
+
+    fn append(&mut self, rows: &CountRows) {
+        let mut end = self.ids.len();
+        self.ids.extend_from_slice(&rows.ids);
+        self.counts.extend_from_slice(&rows.counts);
+        self.row_starts.extend(rows.lengths.iter().map(|&length| {
+            end += length as usize;
+            end
+        }));
+    }
+
+    /// The rows by the terms that are kept, weighted in the same memory.
+    fn weigh(self, tfidf: &TfIdf, final_ids: &[u32]) -> Result<SparseMatrix> {
         let Self {
-            config,
-            vocabulary,
             mut row_starts,
             mut ids,
             mut counts,
         } = self;
-        let (vocabulary, final_ids) = vocabulary
-            .finish_with_final_ids(config.selection())
-            .map_err(|error| error.within("text"))?;
-        let tfidf = TfIdf::new(config, vocabulary);
-        let kept_lengths = weigh_rows(&tfidf, &final_ids, &row_starts, &mut ids, &mut counts);
+        let kept_lengths = weigh_rows(tfidf, final_ids, &row_starts, &mut ids, &mut counts);
         close_gaps(&kept_lengths, &mut row_starts, &mut ids, &mut counts);
-        let matrix = SparseMatrix::from_parts(tfidf.num_features(), row_starts, ids, counts)?;
-        Ok((tfidf, matrix))
+        SparseMatrix::from_parts(tfidf.num_features(), row_starts, ids, counts)
     }
+}
+
+/// The terms that are worth keeping, and the final number of each provisional one.
+fn fit(config: TfIdfConfig, vocabulary: VocabularyBuilder) -> Result<(TfIdf, Vec<u32>)> {
+    let (vocabulary, final_ids) = vocabulary
+        .finish_with_final_ids(config.selection())
+        .map_err(|error| error.within("text"))?;
+    Ok((TfIdf::new(config, vocabulary), final_ids))
 }
 
 /// Turns each row's provisional counts into its weights at the front of the row's own place, and
@@ -188,4 +252,39 @@ fn close_gaps(
     counts.truncate(new_end);
     ids.shrink_to_fit();
     counts.shrink_to_fit();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn held_documents_are_as_if_they_had_never_been_read() {
+        let texts = [
+            "sea air",
+            "sea fire fire",
+            "...",
+            "air wind",
+            "sea wind",
+            "wind air air",
+        ];
+        let mut all = TfIdfBuilder::new(TfIdfConfig::default()).unwrap();
+        all.push_batch(&texts);
+        for held in [&[][..], &[1], &[2, 4]] {
+            let some = |wanted: bool| -> Vec<&str> {
+                let texts = (0..).zip(texts);
+                texts
+                    .filter(|(number, _)| held.contains(number) == wanted)
+                    .map(|(_, text)| text)
+                    .collect()
+            };
+            let mut alone = TfIdfBuilder::new(TfIdfConfig::default()).unwrap();
+            alone.push_batch(&some(false));
+            let (expected, matrix) = alone.finish().unwrap();
+            let (tfidf, others, apart) = all.finish_without(held).unwrap();
+            assert_eq!(others, matrix);
+            assert_eq!(apart, expected.transform(&some(true)));
+            assert_eq!(tfidf.transform(&texts), expected.transform(&texts));
+        }
+    }
 }

@@ -31,7 +31,7 @@ pub struct TermSelection {
 }
 
 /// Collects terms and their document frequencies, batch after batch.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct VocabularyBuilder {
     tokenizer: Tokenizer,
     runs: TermRuns,
@@ -123,6 +123,14 @@ impl VocabularyBuilder {
             .collect()
     }
 
+    /// Takes a document that was counted out again, by the provisional numbers of its terms, each once.
+    pub(super) fn forget(&mut self, terms: impl IntoIterator<Item = u32>) {
+        self.num_documents -= 1;
+        for term in terms {
+            self.document_frequencies[term as usize] -= 1;
+        }
+    }
+
     /// The terms that `selection` keeps.
     ///
     /// # Errors
@@ -169,7 +177,8 @@ impl VocabularyBuilder {
                 } else {
                     selection.min_df
                 };
-                frequency >= least && f64::from(frequency) <= max_documents
+                // Terms of forgotten documents alone are none.
+                frequency >= least.max(1) && f64::from(frequency) <= max_documents
             })
             .map(|(id, _)| id)
             .collect();

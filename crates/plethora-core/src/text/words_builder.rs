@@ -91,21 +91,50 @@ impl WordsBuilder {
     /// # Errors
     /// If no word is left after pruning.
     pub fn finish(self) -> Result<(Words, IndexRows)> {
-        let Self {
-            config,
-            vocabulary,
-            mut sequences,
-            ..
-        } = self;
-        let (vocabulary, final_ids) = vocabulary
-            .finish_with_final_ids(config.selection())
-            .map_err(|error| error.within("words"))?;
+        let (words, [sequences]) = fit(self.config, self.vocabulary, [self.sequences])?;
+        Ok((words, sequences))
+    }
+
+    /// As [`finish`](Self::finish), of all documents but those of `held`, which rise: these are as if they
+    /// had never been read. Their sequences, by the words of the others, come last.
+    ///
+    /// # Errors
+    /// If no word is left after pruning.
+    pub fn finish_without(&self, held: &[u32]) -> Result<(Words, IndexRows, IndexRows)> {
+        let mut vocabulary = self.vocabulary.clone();
+        let (mut others, mut apart) = (IndexRows::default(), IndexRows::default());
+        for (document, sequence) in (0..).zip(self.sequences.rows()) {
+            if held.binary_search(&document).is_err() {
+                others.push(sequence.iter().copied());
+                continue;
+            }
+            let mut words: Vec<u32> = sequence.to_vec();
+            words.sort_unstable();
+            words.dedup();
+            vocabulary.forget(words.into_iter().filter(|&word| word != DROPPED));
+            apart.push(sequence.iter().copied());
+        }
+        let (words, [others, apart]) = fit(self.config.clone(), vocabulary, [others, apart])?;
+        Ok((words, others, apart))
+    }
+}
+
+/// The words that are worth knowing, and sequences of provisional numbers by them.
+fn fit<const N: usize>(
+    config: WordsConfig,
+    vocabulary: VocabularyBuilder,
+    mut sequences: [IndexRows; N],
+) -> Result<(Words, [IndexRows; N])> {
+    let (vocabulary, final_ids) = vocabulary
+        .finish_with_final_ids(config.selection())
+        .map_err(|error| error.within("words"))?;
+    for sequences in &mut sequences {
         sequences.replace(|id| match final_ids.get(id as usize) {
             None | Some(&DROPPED) => Words::UNKNOWN,
             Some(&id) => id + Words::FIRST_WORD,
         });
-        Ok((Words::new(config, vocabulary), sequences))
     }
+    Ok((Words::new(config, vocabulary), sequences))
 }
 
 /// What one thread found in its documents; `sequences` use the numbers of `terms`.
@@ -260,6 +289,46 @@ mod tests {
         };
         let expected = run(1, 700);
         assert!(expected == run(2, 700) && expected == run(3, 50));
+    }
+
+    #[test]
+    fn held_documents_are_as_if_they_had_never_been_read() {
+        let texts = [
+            "sea air",
+            "sea fire fire",
+            "...",
+            "air wind",
+            "sea wind",
+            "air",
+            "sea",
+        ];
+        let cut = WordsConfig {
+            min_df: 2,
+            max_vocabulary: 2,
+            ..config()
+        };
+        let mut all = WordsBuilder::new(cut.clone()).unwrap();
+        all.push_batch(&texts);
+        for held in [&[][..], &[1], &[0, 2, 3], &[1, 4]] {
+            let some = |wanted: bool| -> Vec<&str> {
+                let texts = (0..).zip(texts);
+                texts
+                    .filter(|(number, _)| held.contains(number) == wanted)
+                    .map(|(_, text)| text)
+                    .collect()
+            };
+            let (expected, sequences) = fit(cut.clone(), &[&some(false)]);
+            let (words, others, apart) = all.finish_without(held).unwrap();
+            assert_eq!(terms(&words), terms(&expected));
+            let known = [&words, &expected].map(Words::vocabulary);
+            assert_eq!(
+                known[0].document_frequencies(),
+                known[1].document_frequencies()
+            );
+            assert_eq!(known[0].num_documents(), known[1].num_documents());
+            assert_eq!(others, sequences);
+            assert_eq!(apart, expected.sequences(&some(true)));
+        }
     }
 
     #[test]

@@ -59,8 +59,11 @@ impl Activation {
 pub enum Negatives {
     /// At each step, by clusters that are still learnt.
     Dynamic,
-    /// By clusters that have been learnt before, as in the paper's comparison.
+    /// By clusters that have been learnt before and rest, as does the encoder: the paper's S.
     Static,
+    /// Likewise, and labels are ranked by an encoder of their own, which starts from the one that has learnt
+    /// clusters: the paper's BS.
+    StaticTwoEncoders,
 }
 
 /// Which parts learn.
@@ -70,7 +73,7 @@ pub(crate) enum Phase {
     Joint,
     /// Those that recall clusters.
     Recall,
-    /// Those that rank labels, and nothing else: neither encoder nor clusters change.
+    /// Those that rank labels, while clusters rest.
     Rank,
 }
 
@@ -142,7 +145,7 @@ impl Clustered {
     fn logits(&self, input: &VectorInput<'_>) -> Tensor {
         let dense = &input.parameters.dense;
         let (weights, bias) = (dense.computed(self.weights), dense.computed(self.bias));
-        input.vector.linear(weights, Some(bias))
+        input.recalling().linear(weights, Some(bias))
     }
 
     /// What the generator says, beside the truth.
@@ -187,7 +190,7 @@ impl LabelHead<VectorInput<'_>> for Clustered {
         if let Some(discriminator) = &self.discriminator
             && phase != Phase::Recall
         {
-            let hidden = discriminator.hidden(input, phase);
+            let hidden = discriminator.hidden(input);
             let ranked = tch::no_grad(|| {
                 let candidates = discriminator.choice().choose(&recalled, targets, scale);
                 discriminator.learn(input, &hidden.detach(), &candidates, targets, part.scale)

@@ -12,7 +12,7 @@ use tch::{Kind, Tensor};
 
 use super::bottleneck::Bottleneck;
 use super::candidates::{Candidates, ClusterChoice, whole_numbers};
-use super::clustered::{Activation, ClusteredSetup, Phase};
+use super::clustered::{Activation, ClusteredSetup};
 use super::label_chunks::{chunk_limit, label_chunks};
 use super::vector_input::{LabelPlaces, Ranked, VectorInput};
 use crate::parameters::{DenseParametersBuilder, TableRows};
@@ -71,16 +71,12 @@ impl Discriminator {
         (discriminator, start.named("labels").glorot(shape))
     }
 
-    /// The narrow vector; apart from the encoder where labels alone learn to rank.
+    /// The narrow vector.
     ///
     /// # Shapes
     /// Gives documents x bottleneck.
-    pub(super) fn hidden(&self, input: &VectorInput<'_>, phase: Phase) -> Tensor {
-        let vector = match phase {
-            Phase::Rank => input.vector.detach(),
-            Phase::Joint | Phase::Recall => input.vector.shallow_clone(),
-        };
-        let hidden = self.bottleneck.forward(&input.parameters.dense, &vector);
+    pub(super) fn hidden(&self, input: &VectorInput<'_>) -> Tensor {
+        let hidden = (self.bottleneck).forward(&input.parameters.dense, input.vector);
         self.activation.apply(hidden)
     }
 
@@ -212,7 +208,7 @@ impl Discriminator {
             .full_like(f64::NEG_INFINITY)
             .scatter_(1, &chosen, &scores);
         let table = input.parameters.tables[self.table].values();
-        let hidden = self.hidden(input, Phase::Joint).to_kind(table.kind());
+        let hidden = self.hidden(input).to_kind(table.kind());
         let labels = self.choice.labels_of(&chosen);
         let widest = hidden.size()[0].max(hidden.size()[1]);
         let best = self
@@ -232,7 +228,7 @@ impl Discriminator {
     /// The score of one label before the sigmoid, one per document.
     pub(super) fn logit_of(&self, input: &VectorInput<'_>, label: u32) -> Tensor {
         let table = input.parameters.tables[self.table].values();
-        let hidden = self.hidden(input, Phase::Joint).to_kind(table.kind());
+        let hidden = self.hidden(input).to_kind(table.kind());
         let logits = hidden.matmul(&table.narrow(0, i64::from(label), 1).tr());
         logits.to_kind(Kind::Float).select(1, 0)
     }

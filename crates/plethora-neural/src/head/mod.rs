@@ -112,6 +112,7 @@ pub(crate) mod testing {
             parameters,
             vector,
             prior: None,
+            recall: None,
         }
     }
 

@@ -10,8 +10,17 @@ pub(crate) struct VectorInput<'a> {
     pub(crate) parameters: &'a Parameters,
     /// documents x width, part of the encoder's graph, after dropout.
     pub(crate) vector: &'a Tensor,
+    /// documents x width: what clusters are chosen by, where that is another vector.
+    pub(crate) recall: Option<&'a Tensor>,
     /// What raises some scores beside the vector.
     pub(crate) prior: Option<&'a Prior<'a>>,
+}
+
+impl VectorInput<'_> {
+    /// What clusters are chosen by.
+    pub(super) fn recalling(&self) -> &Tensor {
+        self.recall.unwrap_or(self.vector)
+    }
 }
 
 /// Numbers that are added to the scores of some labels.

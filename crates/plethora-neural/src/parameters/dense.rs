@@ -68,6 +68,8 @@ pub struct DenseParametersBuilder {
     undecayed: Vec<ParameterId>,
     /// The group of parameters for which none is named, where it is not the shared one.
     rate: Option<RateGroup>,
+    /// What stands before the names of parameters.
+    prefix: String,
 }
 
 impl DenseParametersBuilder {
@@ -84,6 +86,14 @@ impl DenseParametersBuilder {
         added
     }
 
+    /// Puts `prefix` before the names of parameters that `add` adds.
+    pub fn under<T>(&mut self, prefix: &str, add: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.prefix, prefix.to_owned());
+        let added = add(self);
+        self.prefix = before;
+        added
+    }
+
     /// Adds a parameter that learns at the rate of its group.
     pub fn add_in(
         &mut self,
@@ -91,7 +101,8 @@ impl DenseParametersBuilder {
         name: impl Into<String>,
         value: Tensor,
     ) -> ParameterId {
-        self.entries.push((name.into(), value, rate));
+        let name = format!("{}{}", self.prefix, name.into());
+        self.entries.push((name, value, rate));
         ParameterId(self.entries.len() - 1)
     }
 

@@ -150,6 +150,7 @@ impl Facts<'_> {
             document: DocumentConfig {
                 max_length,
                 windows,
+                lowercase: open.document.lowercase,
                 dropout: open.document.dropout,
                 dropout_share: open.document.dropout_share,
             },
@@ -309,6 +310,7 @@ fn head(open: &OpenPieceConfig, form: HeadForm) -> PieceHeadConfig {
         }),
         activation: head.activation,
         negatives: head.negatives,
+        clusters_by: head.clusters_by,
         label_learning_rate: head.label_learning_rate,
         label_momentum: head.label_momentum,
         label_weight_decay: head.label_weight_decay,

@@ -76,6 +76,9 @@ pub struct DocumentConfig<Count = usize> {
     /// Windows in which a longer document is read at most.
     #[serde(default = "one_window::<Count>")]
     pub windows: Count,
+    /// Whether texts are lower-cased before the encoder's own tokenizer sees them.
+    #[serde(default)]
+    pub lowercase: bool,
     /// Share of the numbers of a document's vector that a training step leaves out.
     pub dropout: f64,
     /// Share of each epoch in which anything is left out at all; LightXML's program stops early.
@@ -103,12 +106,24 @@ pub struct PieceHeadConfig<Form = HeadForm, Count = usize> {
     pub activation: Activation,
     /// When the clustered form chooses what a document's labels are told from.
     pub negatives: Negatives,
+    /// What the labels of the clustered form are grouped by.
+    pub clusters_by: ClustersBy,
     /// Learning rate of the exact form's labels at its highest.
     pub label_learning_rate: f64,
     /// Share of their momentum that a step keeps.
     pub label_momentum: f64,
     /// Share by which a step shrinks their weights, times the learning rate.
     pub label_weight_decay: f64,
+}
+
+/// What labels are grouped by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClustersBy {
+    /// The pieces that are read of their documents.
+    Pieces,
+    /// The words of their whole documents, by TF-IDF.
+    Words,
 }
 
 /// How labels are scored.
@@ -240,6 +255,7 @@ impl<Form: Default, Count: Default> Default for PieceHeadConfig<Form, Count> {
             bottleneck: Count::default(),
             activation: Activation::None,
             negatives: Negatives::Dynamic,
+            clusters_by: ClustersBy::Pieces,
             label_learning_rate: 0.05,
             label_momentum: 0.9,
             label_weight_decay: 0.0,

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use plethora_core::{Error, LabelId};
 use plethora_system::{Explanation, Method, RankOptions, SpanWeight};
+use tch::Tensor;
 
 use super::batch::PieceBatch;
 use super::model::{PieceMember, PieceModel};
@@ -14,6 +15,7 @@ use crate::head::{VectorHead, VectorInput};
 use crate::systems::NeuralModel as _;
 use crate::systems::attribution::contributions;
 use crate::train::Network as _;
+use crate::transformer::FromEmbeddings;
 
 impl PieceModel {
     /// What each word adds to the log-odds of a label, as the mean over the networks.
@@ -59,15 +61,34 @@ impl PieceNetwork {
         let pieces = batch.to_device(self.device());
         let input = at_rest(&pieces);
         let dense = &self.parameters().dense;
-        let parts = self.encoder().from_embeddings(dense, &input);
-        contributions(&parts.embedded, |embedded| {
+        let log_odds = |vector: &Tensor, recall: Option<&Tensor>| {
             let input = VectorInput {
                 parameters: self.parameters(),
-                vector: &parts.vector(embedded),
+                vector,
+                recall,
                 prior: None,
             };
             head.log_odds_of(&input, label)
-        })
+        };
+        let (ranking, choosing) = self.encoders();
+        let ranks = ranking.from_embeddings(dense, &input);
+        let Some(choosing) = choosing else {
+            return contributions(&ranks.embedded, |embedded| {
+                log_odds(&ranks.vector(embedded), None)
+            });
+        };
+        // A piece adds what it adds through each of the encoders.
+        let chooses = choosing.from_embeddings(dense, &input);
+        let at_rest = |read: &FromEmbeddings<'_>| tch::no_grad(|| read.vector(&read.embedded));
+        let (vector, recall) = (at_rest(&ranks), at_rest(&chooses));
+        let by_ranking = contributions(&ranks.embedded, |embedded| {
+            log_odds(&ranks.vector(embedded), Some(&recall))
+        });
+        let by_choosing = contributions(&chooses.embedded, |embedded| {
+            log_odds(&vector, Some(&chooses.vector(embedded)))
+        });
+        let both = by_ranking.into_iter().zip(by_choosing);
+        both.map(|(one, other)| one + other).collect()
     }
 }
 

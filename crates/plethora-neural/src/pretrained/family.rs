@@ -12,6 +12,7 @@ use super::pieces::resolve_encoder;
 use super::training_set::{CutsTexts, PieceSet};
 use crate::systems::recipes::system;
 use crate::systems::{DTYPE, NeuralFamily, NeuralSettings, SEED};
+use crate::train::HoldingBack;
 
 /// `LightXML` and APLC-XLNet: one network of pieces, or several with clusterings of their own.
 pub static PRETRAINED: NeuralFamily<OpenPieceConfig> = NeuralFamily::new();
@@ -20,7 +21,8 @@ pub static PRETRAINED: NeuralFamily<OpenPieceConfig> = NeuralFamily::new();
 const ENCODER: (&str, &str) = ("encoder", "encoder.folder");
 
 /// What an automatic choice of systems trains: whole documents where they are long, a long run whose weights
-/// are averaged rather than chosen by held-back documents, of which so few are left out, and neighbours.
+/// are averaged rather than chosen by held-back documents, of which so few are left out, and neighbours. Documents
+/// that choose between members return by training these again, not within each.
 const AUTO_SETTINGS: &str = r#"
 document.windows = "auto"
 neighbours.num_neighbours = 50
@@ -29,6 +31,7 @@ train.averaging_start = 0.4
 train.patience = 0
 train.validate_every = 100.0
 train.valid_share = 0.02
+train.return_held_back = false
 "#;
 
 pub(super) static SYSTEMS: [SystemSpec; 2] = [
@@ -70,6 +73,14 @@ impl NeuralSettings for OpenPieceConfig {
 
     fn system(&self) -> &str {
         &self.system
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    fn holding_back(&self) -> HoldingBack {
+        self.train.holding_back()
     }
 
     fn epochs(&self) -> Option<usize> {

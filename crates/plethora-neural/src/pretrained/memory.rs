@@ -4,6 +4,7 @@ use plethora_system::Device;
 use tch::Kind;
 
 use super::config::{PieceConfig, SettledForm};
+use crate::head::Negatives;
 use crate::train::Averaging;
 use crate::transformer::{Architecture, ArchitectureKind};
 
@@ -181,8 +182,12 @@ impl PieceSizes<'_> {
         let positions = self.architecture.max_length().unwrap_or(0);
         let inner = self.architecture.inner_width();
         let of_layer = 4 * width * width + 2 * width * inner;
-        self.architecture.num_layers() * of_layer
-            + (self.architecture.vocab_size() + positions) * width
+        let of_encoder = self.architecture.num_layers() * of_layer
+            + (self.architecture.vocab_size() + positions) * width;
+        match self.config.head.negatives {
+            Negatives::StaticTwoEncoders => 2 * of_encoder,
+            Negatives::Dynamic | Negatives::Static => of_encoder,
+        }
     }
 
     fn vector_width(&self) -> usize {

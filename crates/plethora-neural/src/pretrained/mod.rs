@@ -28,7 +28,9 @@ mod windows;
 
 pub use adaptive::{AdaptiveConfig, Projection, Roots, TailLoss};
 pub use choices::Choices;
-pub use config::{DocumentConfig, HeadForm, OpenPieceConfig, PieceConfig, PieceHeadConfig};
+pub use config::{
+    ClustersBy, DocumentConfig, HeadForm, OpenPieceConfig, PieceConfig, PieceHeadConfig,
+};
 pub use encoder_files::check_encoder;
 pub use family::PRETRAINED;
 pub use model::PieceModel;

@@ -60,17 +60,6 @@ impl TrainedNeighbours {
     fn nearest(&self, asked: &Vectors, limit: usize) -> Vec<Vec<Neighbour>> {
         (self.vectors).nearest(&asked.to_f32(), &Queries::of_others(limit))
     }
-
-    /// As [`nearest`](Self::nearest), where those who ask are training documents with these numbers, of
-    /// which none is its own neighbour.
-    fn nearest_others(&self, asked: &Vectors, own: &[u32], limit: usize) -> Vec<Vec<Neighbour>> {
-        let mut found = self.nearest(asked, limit + 1);
-        for (neighbours, &own) in found.iter_mut().zip(own) {
-            neighbours.retain(|neighbour| neighbour.document != own);
-            neighbours.truncate(limit);
-        }
-        found
-    }
 }
 
 impl PieceRun<'_> {
@@ -100,12 +89,7 @@ impl PieceRun<'_> {
         }
         self.progress.start("weight of neighbours", None);
         let (network, asked) = self.said(members, &self.valid.sequences)?;
-        let own = self.held_back();
-        let neighbours = if own.len() == asked.len() {
-            known.nearest_others(&asked, &own, config.num_neighbours)
-        } else {
-            known.nearest(&asked, config.num_neighbours)
-        };
+        let neighbours = known.nearest(&asked, config.num_neighbours);
         let said = network.into_iter().zip(neighbours);
         let judged = Judged {
             said: said
@@ -124,13 +108,6 @@ impl PieceRun<'_> {
             judged.truths.len()
         ));
         Ok(Some((known, mix)))
-    }
-
-    /// Numbers of the documents that are not trained on.
-    fn held_back(&self) -> Vec<u32> {
-        let all = 0..self.set.labels_of_documents.num_rows() as u32;
-        let is_trained_on = |document: &u32| self.documents.binary_search(document).is_ok();
-        all.filter(|document| !is_trained_on(document)).collect()
     }
 
     /// The vectors of all training documents.

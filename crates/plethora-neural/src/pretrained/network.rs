@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use rustc_hash::FxHashMap;
 use tch::{Device, Kind, Tensor};
 
 use super::adaptive::{Adaptive, AdaptiveConfig, AdaptiveSetup};
@@ -11,13 +12,16 @@ use super::label_attention::{DocumentInput, LabelAttention, LabelAttentionSetup}
 use crate::Result;
 use crate::head::{
     AllLabels, Clustered, ClusteredConfig, ClusteredSetup, Clusters, Exact, ExactConfig,
-    ExactSetup, HeadStep, LabelFacts, LabelHead as _, OutputKind, Phase, Ranked, VectorHead,
-    VectorInput,
+    ExactSetup, HeadStep, LabelFacts, LabelHead as _, Negatives, OutputKind, Phase, Ranked,
+    VectorHead, VectorInput,
 };
 use crate::parameters::{DenseParametersBuilder, Parameters, RowTable};
 use crate::start::Start;
 use crate::train::{Learnt, LossScale, Network, StepPart};
 use crate::transformer::{Architecture, PieceInput, Pooling, Trace, Transformer, Weights};
+
+/// What stands before the names of the parameters of an encoder that labels alone are ranked by.
+const RANKING: &str = "ranking.";
 
 /// The table of label vectors of the clustered form.
 const LABEL_TABLE: usize = 0;
@@ -27,6 +31,8 @@ const LABEL_TABLE: usize = 0;
 pub(crate) struct PieceNetwork {
     parameters: Parameters,
     encoder: Transformer,
+    /// Reads documents for ranking labels, where the other one only chooses clusters.
+    ranking_encoder: Option<Transformer>,
     head: PieceHead,
     pooling: Pooling,
     dropout: f64,
@@ -51,6 +57,8 @@ enum PieceHead {
 struct Encoded {
     /// documents x width.
     vector: Tensor,
+    /// documents x width: what clusters are chosen by, where that is another vector.
+    recall: Option<Tensor>,
     /// documents x pieces x width and where documents have a piece, for heads that attend to them.
     states: Option<(Tensor, Option<Tensor>)>,
 }
@@ -71,6 +79,17 @@ impl HeadPlan {
         match self {
             Self::Flat | Self::Exact | Self::Attention => None,
             Self::Clustered(clusters) | Self::Adaptive(_, clusters) => Some(clusters),
+        }
+    }
+
+    /// How a network chooses negatives that has clusters first and labels then. Where each cluster is one
+    /// label, there is no second stage.
+    pub(super) fn negatives(&self, config: &PieceConfig) -> Option<Negatives> {
+        match self {
+            Self::Clustered(clusters) if clusters.num_clusters() < clusters.num_labels() => {
+                Some(config.head.negatives)
+            }
+            _ => None,
         }
     }
 }
@@ -106,6 +125,13 @@ impl PieceNetwork {
             HeadPlan::Attention => encoder.giving_states(),
             _ => encoder,
         };
+        let is_double = setup.plan.negatives(config) == Some(Negatives::StaticTwoEncoders);
+        let ranking_encoder = is_double.then(|| {
+            builder.under(RANKING, |builder| {
+                let architecture = setup.architecture;
+                Transformer::new(architecture, &config.encoder, builder, setup.weights)
+            })
+        });
         let (head, tables) = setup.head(&encoder, &mut builder);
         Ok(Self {
             parameters: Parameters {
@@ -117,6 +143,7 @@ impl PieceNetwork {
                 tables,
             },
             encoder,
+            ranking_encoder: ranking_encoder.transpose()?,
             head,
             pooling: config.encoder.pooling,
             dropout: config.document.dropout,
@@ -133,12 +160,29 @@ impl PieceNetwork {
         self.phase.set(phase);
     }
 
+    /// Lets the encoder that labels are ranked by, where it is one of its own, start from the other one.
+    pub(super) fn begin_ranking(&self) {
+        let all: FxHashMap<&str, &Tensor> = self.parameters.dense.iter().collect();
+        tch::no_grad(|| {
+            for (name, value) in &all {
+                if let Some(start) = name.strip_prefix(RANKING).and_then(|name| all.get(name)) {
+                    value.shallow_clone().copy_(start);
+                }
+            }
+        });
+    }
+
     pub(crate) fn device(&self) -> Device {
         self.device
     }
 
-    pub(super) fn encoder(&self) -> &Transformer {
-        &self.encoder
+    /// The encoder that reads documents for ranking labels, and the one that chooses clusters, where it is
+    /// another.
+    pub(super) fn encoders(&self) -> (&Transformer, Option<&Transformer>) {
+        match &self.ranking_encoder {
+            Some(ranking) => (ranking, Some(&self.encoder)),
+            None => (&self.encoder, None),
+        }
     }
 
     /// The head, where it reads a document's vector alone.
@@ -186,12 +230,19 @@ impl PieceNetwork {
         })
     }
 
-    /// What the encoder says of documents, with nothing left out.
-    fn at_rest(&self, pieces: &PiecesOnDevice) -> Encoded {
-        let trace = self
-            .encoder
-            .forward(&self.parameters.dense, &at_rest(pieces));
-        self.together(&trace, pieces, false)
+    /// What the encoders say of documents, with nothing left out.
+    pub(super) fn at_rest(&self, pieces: &PiecesOnDevice) -> Encoded {
+        let read = |encoder: &Transformer| {
+            let trace = encoder.forward(&self.parameters.dense, &at_rest(pieces));
+            self.together(&trace, pieces, false)
+        };
+        match self.encoders() {
+            (ranking, Some(choosing)) => Encoded {
+                recall: Some(read(choosing).vector),
+                ..read(ranking)
+            },
+            (only, None) => read(only),
+        }
     }
 
     /// One vector of all windows of a document, and their states side by side.
@@ -213,6 +264,7 @@ impl PieceNetwork {
         });
         Encoded {
             vector: left_out(vector, self.dropout, drops),
+            recall: None,
             states,
         }
     }
@@ -221,6 +273,7 @@ impl PieceNetwork {
         VectorInput {
             parameters: &self.parameters,
             vector: &encoded.vector,
+            recall: encoded.recall.as_ref(),
             prior: None,
         }
     }
@@ -359,24 +412,45 @@ impl Network for PieceNetwork {
         dense.refresh();
         let pieces = batch.to_device(self.device);
         let drops = step.epoch_progress < self.dropout_share;
-        if self.phase.get() == Phase::Rank {
-            // The encoder rests: its vectors are those of prediction.
-            let mut encoded = tch::no_grad(|| self.at_rest(&pieces));
-            encoded.vector = left_out(encoded.vector, self.dropout, drops);
-            let learnt = self.learn_labels(&encoded, batch, step);
-            dense.collect();
-            return Ok(learnt);
-        }
         let input = PieceInput {
             is_training: true,
             drops,
             seed: step.seed,
             ..at_rest(&pieces)
         };
-        let trace = self.encoder.forward(dense, &input);
-        let encoded = self.together(&trace, &pieces, drops);
-        let learnt = self.learn_labels(&encoded, batch, step);
-        self.encoder.backward(dense, &input, trace);
+        // Clusters that rest are chosen as in prediction.
+        let resting = || {
+            let trace = tch::no_grad(|| self.encoder.forward(dense, &at_rest(&pieces)));
+            self.together(&trace, &pieces, false).vector
+        };
+        let learnt = match (self.phase.get(), self.encoders()) {
+            (Phase::Rank, (_, None)) => {
+                let resting = resting();
+                let encoded = Encoded {
+                    vector: left_out(resting.shallow_clone(), self.dropout, drops),
+                    recall: Some(resting),
+                    states: None,
+                };
+                self.learn_labels(&encoded, batch, step)
+            }
+            (Phase::Rank, (ranking, Some(_))) => {
+                let trace = ranking.forward(dense, &input);
+                let encoded = Encoded {
+                    recall: Some(resting()),
+                    ..self.together(&trace, &pieces, drops)
+                };
+                let learnt = self.learn_labels(&encoded, batch, step);
+                ranking.backward(dense, &input, trace);
+                learnt
+            }
+            (Phase::Joint | Phase::Recall, _) => {
+                let trace = self.encoder.forward(dense, &input);
+                let encoded = self.together(&trace, &pieces, drops);
+                let learnt = self.learn_labels(&encoded, batch, step);
+                self.encoder.backward(dense, &input, trace);
+                learnt
+            }
+        };
         dense.collect();
         Ok(learnt)
     }

@@ -17,9 +17,9 @@ use super::validator::PieceValidator;
 use crate::head::{Clusters, LabelFacts, Negatives, Phase};
 use crate::precision::compute_kind;
 use crate::start::Start;
-use crate::systems::label_clusters::{counts, label_clusters};
+use crate::systems::label_clusters::{clusters_by, counts, label_clusters};
 use crate::systems::{NetworkRun, NetworkStage, Trains};
-use crate::train::{TrainConfig, memory};
+use crate::train::TrainConfig;
 use crate::transformer::Weights;
 use crate::{Result, open_device};
 
@@ -46,7 +46,7 @@ impl Trains for PieceConfig {
         &mut self.train
     }
 
-    fn train_networks(mut run: PieceRun<'_>, seed: SeedStream) -> Result<PieceModel> {
+    fn train_networks(run: &mut PieceRun<'_>, seed: SeedStream) -> Result<PieceModel> {
         let members: Vec<PieceMember> = (0..run.config.num_members())
             .map(|member| run.train_member(member, seed.named("member").child(member as u64)))
             .collect::<Result<_>>()?;
@@ -81,13 +81,8 @@ impl PieceRun<'_> {
         let mut network = self.network(&plan, member, seed)?;
         let train = &self.config.train;
         let name = format!("member-{member}");
-        // Where each cluster is one label, there is no second stage.
-        let has_two_stages = match &plan {
-            HeadPlan::Clustered(clusters) => clusters.num_clusters() < self.set.space.len(),
-            _ => false,
-        };
-        let is_static = has_two_stages && self.config.head.negatives == Negatives::Static;
-        if is_static {
+        let negatives = plan.negatives(self.config);
+        if negatives.is_some_and(|negatives| negatives != Negatives::Dynamic) {
             self.train_stage(
                 &network,
                 &Stage {
@@ -97,6 +92,7 @@ impl PieceRun<'_> {
                     seed: seed.named("clusters"),
                 },
             )?;
+            network.begin_ranking();
             // Decay alone would move what is at rest.
             let at_rest = TrainConfig {
                 weight_decay: 0.0,
@@ -128,21 +124,19 @@ impl PieceRun<'_> {
 
     /// How labels are scored, after grouping them where the form has groups.
     fn plan(&self, seed: SeedStream) -> Result<HeadPlan> {
-        let rows = &self.set.texts.rows;
+        let (texts, tree) = (&self.set.texts, &self.config.clusters.tree);
+        let labels = (&self.set.space, &self.set.labels_of_documents);
         Ok(match self.config.form()? {
             SettledForm::Flat => HeadPlan::Flat,
             SettledForm::Exact => HeadPlan::Exact,
             SettledForm::Attention => HeadPlan::Attention,
-            SettledForm::Clustered => HeadPlan::Clustered(label_clusters(
-                (
-                    (0..rows.num_rows()).map(|document| rows.row(document)),
-                    self.set.texts.architecture.vocab_size(),
-                ),
-                (&self.set.space, &self.set.labels_of_documents),
-                &self.config.clusters.tree,
-                seed,
-                self.progress,
-            )?),
+            SettledForm::Clustered => HeadPlan::Clustered(match &texts.words {
+                Some(words) => clusters_by(words, labels, tree, seed, self.progress)?,
+                None => {
+                    let pieces = (texts.rows.rows(), texts.architecture.vocab_size());
+                    label_clusters(pieces, labels, tree, seed, self.progress)?
+                }
+            }),
             SettledForm::Adaptive(config) => {
                 HeadPlan::Adaptive(config.clone(), self.frequency_clusters(config)?)
             }
@@ -171,7 +165,7 @@ impl PieceRun<'_> {
         };
         // Later members use again what the first one took, and libtorch never gave back.
         if member == 0 {
-            memory::check(self.device, sizes.bytes(self.device), &sizes.settings())?;
+            self.check_memory(sizes.bytes(self.device), &sizes.settings())?;
         }
         let labels = &self.set.labels_of_documents;
         let counts = counts(labels, self.set.space.len());

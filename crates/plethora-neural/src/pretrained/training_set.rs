@@ -2,15 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use plethora_core::IndexRows;
 use plethora_core::neighbours::DocumentNames;
+use plethora_core::text::{TfIdfBuilder, TfIdfConfig};
+use plethora_core::{IndexRows, SparseMatrix};
 
-use super::config::OpenPieceConfig;
+use super::config::{ClustersBy, HeadForm, OpenPieceConfig};
 use super::encoder_files::EncoderFiles;
 use super::pieces::{PieceCorpusBuilder, PieceRows};
 use super::reader::PieceReader;
 use crate::Result;
-use crate::systems::{NamesFiles, ReadsTexts, TextSet, TextSetBuilder, Texts};
+use crate::systems::{HeldTexts, NamesFiles, ReadsTexts, TextSet, TextSetBuilder, Texts};
 use crate::transformer::Architecture;
 
 /// What a system of pieces is trained on.
@@ -28,6 +29,8 @@ pub struct PieceTexts {
     pub rows: PieceRows,
     /// The encoder that they are for.
     pub architecture: Architecture,
+    /// TF-IDF of the words of each whole document, where labels are grouped by them.
+    pub(super) words: Option<SparseMatrix>,
     /// Who the documents are, where they are to be remembered.
     pub(super) names: DocumentNames,
 }
@@ -37,6 +40,7 @@ pub struct CutsTexts {
     corpus: PieceCorpusBuilder,
     architecture: Architecture,
     max_length: usize,
+    words: Option<TfIdfBuilder>,
     remembers: bool,
     names: DocumentNames,
 }
@@ -46,10 +50,19 @@ impl CutsTexts {
     pub fn new(config: &OpenPieceConfig, cache: Option<&Path>) -> Result<Self> {
         let files = EncoderFiles::open(&config.encoder, &config.document.max_length)?;
         let max_length = files.whole_length(config.document.windows);
+        let pieces = if config.document.lowercase {
+            files.pieces.lower_cased()?
+        } else {
+            files.pieces
+        };
         Ok(Self {
-            corpus: PieceCorpusBuilder::new(files.pieces, max_length, cache),
+            corpus: PieceCorpusBuilder::new(pieces, max_length, cache),
             architecture: files.architecture,
             max_length,
+            words: match config.groups_words() {
+                true => Some(TfIdfBuilder::new(TfIdfConfig::default())?),
+                false => None,
+            },
             remembers: config.neighbours.vote(),
             names: DocumentNames::default(),
         })
@@ -67,12 +80,21 @@ impl ReadsTexts for CutsTexts {
 
     fn push_batch(&mut self, texts: &[String]) {
         self.corpus.push_batch(texts);
+        if let Some(words) = &mut self.words {
+            words.push_batch(texts);
+        }
+    }
+
+    fn end(&mut self) {
+        self.corpus.end();
     }
 
     fn finish(self) -> plethora_core::Result<PieceTexts> {
         let (pieces, rows) = self.corpus.finish();
         tracing::info!("{}", rows.summary());
+        let words = self.words.map(TfIdfBuilder::finish).transpose()?;
         Ok(PieceTexts {
+            words: words.map(|(_, words)| words),
             reader: PieceReader {
                 pieces,
                 max_length: self.max_length,
@@ -81,6 +103,31 @@ impl ReadsTexts for CutsTexts {
             architecture: self.architecture,
             names: self.names,
         })
+    }
+
+    /// An encoder knows its pieces before any text: they are all the same.
+    fn finish_without(&self, held: &[u32]) -> plethora_core::Result<(PieceTexts, HeldTexts)> {
+        let (pieces, rows) = self.corpus.ended();
+        let all = 0..rows.num_rows() as u32;
+        let others = all.filter(|document| held.binary_search(document).is_err());
+        let words = self.words.as_ref();
+        let words = words.map(|words| words.finish_without(held)).transpose()?;
+        let texts = PieceTexts {
+            words: words.map(|(_, words, _)| words),
+            reader: PieceReader {
+                pieces: pieces.clone(),
+                max_length: self.max_length,
+            },
+            rows: rows.some(others),
+            architecture: self.architecture.clone(),
+            names: self.names.without(held),
+        };
+        let of_held = held.iter().map(|&document| rows.row(document as usize));
+        let held = HeldTexts {
+            sequences: of_held.map(|row| row.iter().copied()).collect(),
+            features: Vec::new(),
+        };
+        Ok((texts, held))
     }
 }
 
@@ -100,6 +147,14 @@ impl Texts for PieceTexts {
 
     fn sequences_of(&self, texts: &[String]) -> IndexRows {
         self.reader.sequences(texts)
+    }
+}
+
+impl OpenPieceConfig {
+    /// Whether there may be groups of labels, by the words of documents.
+    fn groups_words(&self) -> bool {
+        let may_be_clustered = matches!(self.head.form.set(), None | Some(HeadForm::Clustered));
+        may_be_clustered && self.head.clusters_by == ClustersBy::Words
     }
 }
 

@@ -43,7 +43,8 @@ pub(super) fn estimate(config: &OpenSiameseConfig, size: &TrainingSize) -> Estim
     let longest = config.document.max_length as f64;
     let length = (PIECES_PER_WORD * words_per_document(size)).clamp(1.0, longest);
     let pool = labels.min(config.negatives.pool as f64);
-    let epochs = config.train.epochs as f64;
+    let passes = (config.train.holding_back()).passes(size.num_documents as usize);
+    let epochs = passes * config.train.epochs as f64;
     let of_names = PIECES_PER_LABEL * pool / BATCH_SIZE;
     let cpu_seconds = if config.encoder.trained.set() == Some(true) {
         let per_document = (length + of_names) * LAYER_WEIGHTS;

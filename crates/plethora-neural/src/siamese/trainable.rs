@@ -54,6 +54,7 @@ impl Trainable for OpenSiameseConfig {
             open: self,
             config: &config,
             run,
+            fingerprint: &fingerprint,
         };
         let (config, encoder) = guarded(|| trainer.run(encoder, &work))?;
         stages.end("training", started);
@@ -90,7 +91,10 @@ impl Trainable for OpenSiameseConfig {
 
 impl OpenSiameseConfig {
     /// The encoder that the settings name, and the settings with what was chosen.
-    fn load_encoder(&self, run: &RunContext<'_>) -> crate::Result<(SiameseConfig, TextVectors)> {
+    pub(super) fn load_encoder(
+        &self,
+        run: &RunContext<'_>,
+    ) -> crate::Result<(SiameseConfig, TextVectors)> {
         let folder = resolve_encoder(&self.encoder.folder, run.encoder_cache)?;
         let device = open_device(run.compute.device)?;
         let pooling = match self.encoder.pooling.set() {

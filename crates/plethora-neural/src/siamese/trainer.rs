@@ -1,5 +1,7 @@
 //! Training: rounds of mining and learning, then one vector per label.
 
+use std::collections::BTreeMap;
+
 use plethora_core::artifact::WorkFolder;
 use plethora_core::neighbours::DenseIndex;
 use plethora_core::{IndexRows, SeedStream};
@@ -17,12 +19,14 @@ use super::training_set::{SiameseSet, Texts, ValidationSet};
 use super::validator::SiameseValidator;
 use crate::dense::text_vectors::TextVectors;
 use crate::pretrained::Cut;
+use crate::systems::chosen::Chosen;
 use crate::systems::journal::Journal;
+use crate::systems::returning::{FIRST, SECOND};
 use crate::systems::run_settings::share_of_epochs;
 use crate::systems::validation::{DEPTH, truths, validation};
 use crate::systems::validation_documents::Split;
 use crate::systems::vectors::Vectors;
-use crate::train::{TrainConfig, Trainer};
+use crate::train::{TrainConfig, Trainer, TrainingLength};
 use crate::{Result, open_device};
 
 /// Weights of means that are tried.
@@ -40,14 +44,29 @@ pub(super) struct SiameseTrainer<'a> {
     pub(super) open: &'a OpenSiameseConfig,
     pub(super) config: &'a SiameseConfig,
     pub(super) run: &'a RunContext<'a>,
+    /// Says which data and settings the run has.
+    pub(super) fingerprint: &'a str,
 }
 
 /// Documents to train on, and to choose by.
 struct Documents<'a> {
     trained: &'a [u32],
     valid: &'a ValidationSet,
-    /// False where the latter are training documents that were held back.
-    is_given: bool,
+}
+
+/// One training of the network.
+struct Pass<'a> {
+    documents: Documents<'a>,
+    known: KnownLabels,
+    work: &'a WorkFolder,
+    /// What an earlier one without the held-back documents has chosen.
+    chosen: Option<&'a Chosen<SiameseConfig>>,
+}
+
+/// A network, and the encoder where it stands behind one that stays as it is.
+struct TrainedNetwork {
+    network: SiameseNetwork,
+    frozen: Option<TextVectors>,
 }
 
 impl SiameseTrainer<'_> {
@@ -58,28 +77,88 @@ impl SiameseTrainer<'_> {
         encoder: TextVectors,
         work: &WorkFolder,
     ) -> Result<(SiameseConfig, TextVectors)> {
-        let seed = SeedStream::new(self.config.seed);
         let total = self.set.labels_of_documents.num_rows();
-        let (split, held);
-        let valid = if let Some(valid) = self.valid {
-            split = Split::none_held(total);
-            valid
-        } else {
-            split = Split::hold_back(total, self.config.train.held_back(), seed);
-            held = self.set.held_back(&split.held);
-            &held
+        let split = match self.valid {
+            Some(_) => Split::none_held(total),
+            None => {
+                let seed = SeedStream::new(self.config.seed);
+                Split::hold_back(total, self.config.train.holding_back(), seed)
+            }
         };
-        let documents = Documents {
-            trained: &split.documents,
-            valid,
-            is_given: self.valid.is_some(),
+        let held = self.set.held_back(&split.held);
+        let pass = Pass {
+            documents: Documents {
+                trained: &split.documents,
+                valid: self.valid.unwrap_or(&held),
+            },
+            known: KnownLabels::new(self.set, &split.documents),
+            work,
+            chosen: None,
         };
-        let known = KnownLabels::new(self.set, documents.trained);
+        let returns = self.config.train.return_held_back && !split.held.is_empty();
+        if returns && self.trains() {
+            return self.run_twice(encoder, pass, work);
+        }
+        let (trained, chosen) = self.train(encoder, &pass, Journal::new(work.folder()))?;
+        self.write_labels(&trained.network, &pass, &chosen.config)?;
+        Ok((chosen.config, trained.into_encoder()))
+    }
+
+    /// First without the held-back documents, then with them, for as long as they have chosen.
+    fn run_twice(
+        &self,
+        mut encoder: TextVectors,
+        pass: Pass<'_>,
+        work: &WorkFolder,
+    ) -> Result<(SiameseConfig, TextVectors)> {
+        let chosen = match Chosen::read(work)? {
+            Some(chosen) => chosen,
+            None => {
+                let first = WorkFolder::open(&work.path(FIRST), self.fingerprint, true)?;
+                let pass = Pass {
+                    work: &first,
+                    ..pass
+                };
+                let journal = Journal::new(work.folder());
+                let (trained, chosen) = self.train(encoder, &pass, journal)?;
+                encoder = match trained.frozen {
+                    Some(frozen) => frozen,
+                    // This one has learnt.
+                    None => self.open.load_encoder(self.run)?.1,
+                };
+                chosen.write(work)?;
+                first.remove()?;
+                chosen
+            }
+        };
+        let all: Vec<u32> = (0..self.set.labels_of_documents.num_rows() as u32).collect();
+        let pass = Pass {
+            documents: Documents {
+                trained: &all,
+                valid: &ValidationSet::none(),
+            },
+            known: KnownLabels::new(self.set, &all),
+            work,
+            chosen: Some(&chosen),
+        };
+        let journal = Journal::behind(work.folder(), chosen.log, SECOND);
+        let (trained, _) = self.train(encoder, &pass, journal)?;
+        self.write_labels(&trained.network, &pass, &chosen.config)?;
+        Ok((chosen.config.clone(), trained.into_encoder()))
+    }
+
+    /// Trains a network, and chooses how long that takes and how much means count.
+    fn train(
+        &self,
+        encoder: TextVectors,
+        pass: &Pass<'_>,
+        mut journal: Journal<'_>,
+    ) -> Result<(TrainedNetwork, Chosen<SiameseConfig>)> {
         let device = open_device(self.run.compute.device)?;
         let width = encoder.encoder().width();
         let num_after = encoder.reader().pieces.num_after();
         let cut = Cut::new(self.config.document.max_length, num_after, device);
-        let num_free = known.labels.len();
+        let num_free = pass.known.labels.len();
         let mut frozen = None;
         let network = if self.config.encoder.trained {
             SiameseNetwork::encoded(self.config, encoder, num_free)
@@ -87,14 +166,24 @@ impl SiameseTrainer<'_> {
             frozen = Some(encoder);
             SiameseNetwork::projected(self.config, width, num_free, device)
         };
-        if self.trains() {
-            self.train_rounds(&network, &documents, &known, (cut, work))?;
-        }
+        let lengths = if self.trains() {
+            self.train_rounds(&network, pass, cut, &mut journal)?
+        } else {
+            BTreeMap::new()
+        };
         network.refresh();
-        let config = self.finish(&network, &documents, &known, work)?;
-        let encoder = frozen.or_else(|| network.into_encoder());
-        let encoder = encoder.expect("a network has an encoder, or stands behind one");
-        Ok((config, encoder))
+        let mut config = self.config.clone();
+        config.labels.centroid = match pass.chosen {
+            Some(chosen) => chosen.config.labels.centroid,
+            None => self.centroid(&network, pass)?,
+        };
+        let chosen = Chosen {
+            config,
+            lengths,
+            fitted: Vec::new(),
+            log: journal.place(),
+        };
+        Ok((TrainedNetwork { network, frozen }, chosen))
     }
 
     /// False where names, and the means of documents, are all there is.
@@ -105,10 +194,13 @@ impl SiameseTrainer<'_> {
     fn train_rounds(
         &self,
         network: &SiameseNetwork,
-        documents: &Documents<'_>,
-        known: &KnownLabels,
-        (cut, work): (Cut, &WorkFolder),
-    ) -> Result<()> {
+        pass: &Pass<'_>,
+        cut: Cut,
+        journal: &mut Journal<'_>,
+    ) -> Result<BTreeMap<String, TrainingLength>> {
+        let Pass {
+            documents, known, ..
+        } = pass;
         let device = open_device(self.run.compute.device)?;
         let names = self.set.names.some(&known.labels);
         let is_named: Vec<bool> = (known.labels.iter())
@@ -122,7 +214,7 @@ impl SiameseTrainer<'_> {
         } else {
             self.config.negatives.rounds.min(epochs)
         };
-        let mut journal = Journal::new(work.folder());
+        let mut lengths = BTreeMap::new();
         for round in 0..rounds {
             let mined = if has_all || self.config.negatives.mined == 0 {
                 documents.trained.iter().map(|_| []).collect()
@@ -160,15 +252,17 @@ impl SiameseTrainer<'_> {
             let outcome = Trainer {
                 config: &train,
                 seed: seed.named("training"),
-                work,
+                work: pass.work,
                 name: &name,
+                length: (pass.chosen).and_then(|chosen| chosen.lengths.get(&name).copied()),
                 progress: self.run.progress,
-                journal: &mut journal,
+                journal,
             }
             .run(network, &batches, validator)?;
             journal.end(outcome.steps, outcome.epochs);
+            lengths.insert(name, outcome.kept);
         }
-        Ok(())
+        Ok(lengths)
     }
 
     /// The nearest wrong labels of the documents that are trained on.
@@ -197,69 +291,86 @@ impl SiameseTrainer<'_> {
         Ok(mined)
     }
 
-    /// Makes one vector of each label.
-    fn finish(
+    /// How much the means of documents count: what ranks those best that are not trained on.
+    fn centroid(&self, network: &SiameseNetwork, pass: &Pass<'_>) -> Result<f32> {
+        if let Some(weight) = self.open.labels.centroid.set() {
+            return Ok(weight);
+        }
+        let Documents { trained, valid } = pass.documents;
+        if valid.is_empty() || self.set.labels_of_documents.num_rows() == 0 {
+            return Ok(USUAL_CENTROID);
+        }
+        let vectors = self.vectors(network)?;
+        let asked = network.vectors(&valid.documents)?;
+        let (mut best, mut best_score) = (USUAL_CENTROID, f64::NEG_INFINITY);
+        for weight in CENTROIDS {
+            self.run.check_interrupt()?;
+            let learnt = self.learnt(network, pass, &vectors, (trained, weight));
+            let score = self.quality(&learnt, &vectors.names, (&asked, valid))?;
+            tracing::debug!("means of documents with weight {weight}: {score:.4}");
+            if score > best_score {
+                (best, best_score) = (weight, score);
+            }
+        }
+        Ok(best)
+    }
+
+    /// Writes one vector of each label, from all documents.
+    fn write_labels(
         &self,
         network: &SiameseNetwork,
-        documents: &Documents<'_>,
-        known: &KnownLabels,
-        work: &WorkFolder,
-    ) -> Result<SiameseConfig> {
+        pass: &Pass<'_>,
+        config: &SiameseConfig,
+    ) -> Result<()> {
         self.run.check_interrupt()?;
-        let progress = self.run.progress;
+        let (progress, work) = (self.run.progress, pass.work);
         progress.start("labels", None);
         let set = self.set;
-        let names = network.vectors(&set.names)?;
-        let vectors = network.vectors(&set.documents)?;
-        let free = network.free().filter(|_| self.trains());
-        let free = free.as_deref().map(|rows| (&known.labels[..], rows));
-        let shrinkage = self.config.labels.shrinkage;
-        let learnt_with = |documents: &[u32], weight: f32| {
-            let rows = &set.labels_of_documents;
-            let means = Means::new(&vectors, rows, documents, set.space.len());
-            let parts = Parts {
-                names: &names,
-                is_named: &set.is_named,
-                free,
-                means: &means,
-            };
-            parts.learnt(weight, shrinkage)
-        };
+        let vectors = self.vectors(network)?;
         let all: Vec<u32> = (0..set.labels_of_documents.num_rows() as u32).collect();
-        let mut config = self.config.clone();
-        config.labels.centroid = match self.open.labels.centroid.set() {
-            Some(weight) => weight,
-            None if documents.valid.is_empty() || all.is_empty() => USUAL_CENTROID,
-            None => {
-                let valid = network.vectors(&documents.valid.documents)?;
-                let (mut best, mut best_score) = (USUAL_CENTROID, f64::NEG_INFINITY);
-                for weight in CENTROIDS {
-                    self.run.check_interrupt()?;
-                    let learnt = learnt_with(documents.trained, weight);
-                    let score = self.quality(&learnt, &names, (&valid, documents.valid))?;
-                    tracing::debug!("means of documents with weight {weight}: {score:.4}");
-                    if score > best_score {
-                        (best, best_score) = (weight, score);
-                    }
-                }
-                best
-            }
-        };
-        debug_assert!(!documents.is_given || documents.trained.len() == all.len());
-        let learnt = learnt_with(&all, config.labels.centroid);
+        let weight = config.labels.centroid;
+        let learnt = self.learnt(network, pass, &vectors, (&all, weight));
         learnt.write(&work.path(LEARNT_FILE))?;
-        let labels = learnt.vectors(&names, &set.is_named);
+        let labels = learnt.vectors(&vectors.names, &set.is_named);
         DenseIndex::write_halves(labels.bits(), labels.width(), &work.path(LABELS_FILE))?;
         if let Some(values) = network.projection().filter(|_| self.trains()) {
             Projection::write(&values, &work.path(PROJECTION_FILE))?;
         }
         progress.finish(&format!(
-            "{} vectors, {} of them with documents, which count {}",
+            "{} vectors, {} of them with documents, which count {weight}",
             labels.len(),
             learnt.labels.len(),
-            config.labels.centroid
         ));
-        Ok(config)
+        Ok(())
+    }
+
+    fn vectors(&self, network: &SiameseNetwork) -> Result<SetVectors> {
+        Ok(SetVectors {
+            names: network.vectors(&self.set.names)?,
+            documents: network.vectors(&self.set.documents)?,
+        })
+    }
+
+    /// What labels learn from their documents among these, whose means count so much.
+    fn learnt(
+        &self,
+        network: &SiameseNetwork,
+        pass: &Pass<'_>,
+        vectors: &SetVectors,
+        (documents, weight): (&[u32], f32),
+    ) -> Learnt {
+        let set = self.set;
+        let free = network.free().filter(|_| self.trains());
+        let free = free.as_deref().map(|rows| (&pass.known.labels[..], rows));
+        let rows = &set.labels_of_documents;
+        let means = Means::new(&vectors.documents, rows, documents, set.space.len());
+        let parts = Parts {
+            names: &vectors.names,
+            is_named: &set.is_named,
+            free,
+            means: &means,
+        };
+        parts.learnt(weight, self.config.labels.shrinkage)
     }
 
     fn quality(
@@ -273,5 +384,18 @@ impl SiameseTrainer<'_> {
         let rankings = nearest(documents, &labels, DEPTH, device);
         let truths = truths(&valid.labels);
         Ok(validation(self.set.space.len(), truths.zip(rankings))?.score)
+    }
+}
+
+/// Names of labels and documents by a network.
+struct SetVectors {
+    names: Vectors,
+    documents: Vectors,
+}
+
+impl TrainedNetwork {
+    fn into_encoder(self) -> TextVectors {
+        let encoder = self.frozen.or_else(|| self.network.into_encoder());
+        encoder.expect("a network has an encoder, or stands behind one")
     }
 }

@@ -257,6 +257,14 @@ impl ValidationSet {
         })
     }
 
+    /// No documents.
+    pub(super) fn none() -> Self {
+        Self {
+            documents: Texts::Pieces(IndexRows::default()),
+            labels: IndexRows::default(),
+        }
+    }
+
     /// True without documents.
     pub(super) fn is_empty(&self) -> bool {
         self.labels.num_rows() == 0

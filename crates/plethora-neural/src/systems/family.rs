@@ -16,14 +16,13 @@ use serde::de::DeserializeOwned;
 
 use super::model::{NeuralModel, NeuralRanker};
 use super::network_file::num_values;
-use super::reading::{check_validation, read_set, read_validation};
-use super::text_set::{NamesFiles, ReadsTexts, TextSet, Texts};
+use super::reading::{check_validation, read_documents};
+use super::returning::{Course, RESUME_POINT};
+use super::text_set::{NamesFiles, ReadsTexts, TextSet};
 use super::trained_facts::trained_facts;
-use super::trainer::{SystemTrainer, Trains};
+use super::trainer::Trains;
 use crate::open_device;
-
-/// From where an interrupted run is resumed.
-const RESUME_POINT: &str = "the last checkpoint";
+use crate::train::HoldingBack;
 
 /// A family of networks, by the type of the settings that users give.
 #[derive(Debug)]
@@ -48,6 +47,12 @@ pub trait NeuralSettings:
     /// The name of the system.
     fn system(&self) -> &str;
 
+    /// Draws all that is left to chance.
+    fn seed(&self) -> u64;
+
+    /// Which documents are held back, where none are given to choose by.
+    fn holding_back(&self) -> HoldingBack;
+
     /// Passes over the documents at most, where they are not left to the data.
     fn epochs(&self) -> Option<usize>;
 
@@ -59,7 +64,7 @@ pub trait NeuralSettings:
     /// Finds files that are missing.
     fn check_files(&self) -> Result<()>;
 
-    /// What training will cost, roughly.
+    /// What training all documents once will cost, roughly.
     fn estimate(&self, size: &TrainingSize) -> Estimate;
 
     /// What reads the texts of a run.
@@ -131,56 +136,35 @@ impl<C: NeuralSettings> Trainable for NeuralSystem<C> {
     }
 
     fn estimate(&self, size: &TrainingSize) -> Estimate {
-        self.0.estimate(size)
+        let passes = self.0.holding_back().passes(size.num_documents as usize);
+        let estimate = self.0.estimate(size);
+        Estimate {
+            cpu_seconds: passes * estimate.cpu_seconds,
+            ..estimate
+        }
     }
 
     fn train(&self, documents: &mut dyn DocumentStream, run: &RunContext<'_>) -> Result<Trained> {
         let asked_for = self.0.resolved(run)?;
         let reader = asked_for.reader(run)?;
-        let (set, mut stages) = read_set(documents, run, self.0.system(), reader, Texts::summary)?;
+        let (read, mut stages) = read_documents(documents, run, self.0.system(), reader)?;
         let started = Instant::now();
-        let valid = match run.valid {
-            Some(source) => {
-                let mut features = Vec::new();
-                let read = |texts: &[String]| {
-                    let rows = set.texts.features_of(texts);
-                    features.extend(rows.iter().flat_map(|rows| rows.rows().map(Into::into)));
-                    set.texts.sequences_of(texts)
-                };
-                let documents = read_validation(source, run, &set.space, read)?;
-                Some(documents.with_features(features))
-            }
-            None => None,
+        let course = Course {
+            config: &asked_for,
+            run,
         };
-        let fingerprint = set.fingerprint(&asked_for, valid.as_ref())?;
-        let work = run.open_work(&fingerprint, RESUME_POINT)?;
-        let settled = match asked_for.settle(&set, run, &work) {
-            Ok(settled) => settled,
-            Err(error) => {
-                if !run.resumes {
-                    work.remove()?;
-                }
-                return Err(error);
-            }
-        };
-        let device = run.compute.device;
-        let model = SystemTrainer {
-            set: &set,
-            valid: valid.as_ref(),
-            config: &settled.with_epoch_share(run.epoch_share),
-            device,
-        }
-        .run(&work, run.progress)?;
+        let trained = course.train(read)?;
         stages.end("training", started);
-        let known = set.texts.known();
+        let device = run.compute.device;
+        let num_parameters = trained.model.num_parameters();
         Ok(Trained {
-            facts: trained_facts(known, model.num_parameters(), device),
-            num_documents: set.labels_of_documents.num_rows() as u64,
-            num_features: known.1,
+            facts: trained_facts(trained.known, num_parameters, device),
+            num_documents: trained.num_documents,
+            num_features: trained.known.1,
             takes_text: true,
-            labels: set.space,
-            ranker: Box::new(NeuralRanker::new(model)),
-            work,
+            labels: trained.labels,
+            ranker: Box::new(NeuralRanker::new(trained.model)),
+            work: trained.work,
             stages,
         })
     }

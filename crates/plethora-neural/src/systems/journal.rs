@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use plethora_core::training_log::{LogRecord, TrainingLog};
+use serde::{Deserialize, Serialize};
 
 use crate::Result;
 use crate::train::TrainingJournal;
@@ -20,8 +21,17 @@ pub(crate) struct Journal<'a> {
     epochs_before: f64,
     /// The step, over all stages, that the current one is resumed from.
     resumed_step: u64,
-    /// Says which level a value belongs to, where there are several.
+    /// Says which pass over all stages a value belongs to, where there are two, and which stage, likewise.
+    pass: &'static str,
     prefix: String,
+}
+
+/// Where the stages that are done have left a log.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct LogPlace {
+    steps: u64,
+    /// Of the passes over documents, the bits.
+    epochs: u64,
 }
 
 impl<'a> Journal<'a> {
@@ -33,7 +43,26 @@ impl<'a> Journal<'a> {
             steps_before: 0,
             epochs_before: 0.0,
             resumed_step: 0,
+            pass: "",
             prefix: String::new(),
+        }
+    }
+
+    /// Goes on behind stages of an earlier pass; the values of this one have `pass` before their names.
+    pub(crate) fn behind(folder: &'a Path, place: LogPlace, pass: &'static str) -> Self {
+        Self {
+            steps_before: place.steps,
+            epochs_before: f64::from_bits(place.epochs),
+            pass,
+            ..Self::new(folder)
+        }
+    }
+
+    /// Where the stages that are done end.
+    pub(crate) fn place(&self) -> LogPlace {
+        LogPlace {
+            steps: self.steps_before,
+            epochs: self.epochs_before.to_bits(),
         }
     }
 
@@ -65,7 +94,7 @@ impl TrainingJournal for Journal<'_> {
     fn record(&mut self, step: u64, epoch: f64, values: &[(&str, f64)]) -> Result<()> {
         let names: Vec<String> = values
             .iter()
-            .map(|(name, _)| format!("{}{name}", self.prefix))
+            .map(|(name, _)| format!("{}{}{name}", self.pass, self.prefix))
             .collect();
         let values: Vec<(&str, f64)> = names
             .iter()
@@ -123,5 +152,30 @@ mod tests {
         resumed.resume_at(5).unwrap();
         record(&mut resumed, 9);
         assert_eq!(steps(folder.path()), [10, 14, 19]);
+    }
+
+    #[test]
+    fn a_second_pass_goes_on_behind_the_first_under_names_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut first = Journal::new(folder.path());
+        first.resume_at(0).unwrap();
+        first.record(10, 1.0, &[("loss", 0.9)]).unwrap();
+        first.end(10, 1.0);
+        let place = serde_json::to_string(&first.place()).unwrap();
+        drop(first);
+        // From its start and, killed after it, from there once more.
+        for _ in 0..2 {
+            let place = serde_json::from_str(&place).unwrap();
+            let mut second = Journal::behind(folder.path(), place, "all/");
+            second.resume_at(0).unwrap();
+            second.record(3, 0.5, &[("loss", 0.7)]).unwrap();
+        }
+        assert_eq!(steps(folder.path()), [10, 13]);
+        let text = std::fs::read_to_string(folder.path().join("metrics.jsonl")).unwrap();
+        let last: serde_json::Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+        assert_eq!(
+            (&last["all/loss"], &last["epoch"]),
+            (&0.7.into(), &1.5.into())
+        );
     }
 }

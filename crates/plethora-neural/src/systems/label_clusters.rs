@@ -3,7 +3,7 @@
 use plethora_core::artifact::ModelReader;
 use plethora_core::corpus::LabelSpace;
 use plethora_core::tree::{TreeConfig, build, label_features};
-use plethora_core::{Error, IndexRows, Progress, SeedStream};
+use plethora_core::{Error, IndexRows, Progress, SeedStream, SparseMatrix};
 
 use super::piece_features::piece_features;
 use crate::Result;
@@ -18,10 +18,27 @@ pub(crate) fn label_clusters<'a>(
     seed: SeedStream,
     progress: &dyn Progress,
 ) -> Result<Clusters> {
-    progress.start("label clusters", None);
     let features = piece_features(sequences, num_known);
+    clusters_by(
+        &features,
+        (space, labels_of_documents),
+        tree,
+        seed,
+        progress,
+    )
+}
+
+/// Groups labels by a row of features for each document.
+pub(crate) fn clusters_by(
+    features: &SparseMatrix,
+    (space, labels_of_documents): (&LabelSpace, &IndexRows),
+    tree: &TreeConfig,
+    seed: SeedStream,
+    progress: &dyn Progress,
+) -> Result<Clusters> {
+    progress.start("label clusters", None);
     let documents_of_labels = labels_of_documents.transpose(space.len());
-    let vectors = label_features(&features, &documents_of_labels, tree.max_label_features);
+    let vectors = label_features(features, &documents_of_labels, tree.max_label_features);
     let clusters = Clusters::of_tree(&build(&vectors, space, tree, seed)?);
     progress.finish(&format!(
         "{} clusters of {} labels",

@@ -2,6 +2,7 @@
 //! labels, batches that are ranked, files of networks.
 
 pub(crate) mod attribution;
+pub(crate) mod chosen;
 pub(crate) mod estimate;
 mod family;
 pub(crate) mod fingerprint;
@@ -14,6 +15,7 @@ pub(crate) mod ranked_batches;
 pub(crate) mod rankings;
 pub(crate) mod reading;
 pub(crate) mod recipes;
+pub(crate) mod returning;
 pub(crate) mod run_settings;
 mod text_set;
 pub(crate) mod trained_facts;
@@ -27,7 +29,9 @@ pub(crate) mod word_vectors;
 pub use family::{NeuralFamily, NeuralSettings};
 pub use model::{NeuralModel, NeuralRanker};
 pub(crate) use recipes::{DTYPE, SEED, VECTORS};
-pub use text_set::{NamesFiles, ReadsTexts, TextSet, TextSetBuilder, Texts};
+pub use text_set::{
+    HeldTexts, NamesFiles, ReadDocuments, ReadsTexts, TextSet, TextSetBuilder, Texts,
+};
 pub(crate) use trainer::{NetworkRun, NetworkStage};
 pub use trainer::{SystemTrainer, Trains};
 pub use validation_documents::ValidationDocuments;

@@ -59,6 +59,11 @@ pub trait NeuralModel: Debug + Send + Sized + 'static {
     /// [`Error::Data`](plethora_core::Error::Data) if the system cannot tell.
     fn explain_text(&self, text: &str, label: LabelId) -> Result<Explanation>;
 
+    /// Numbers, as bits, that were fitted to validation documents and that no training without them finds.
+    fn fitted(&self) -> Vec<u64> {
+        Vec::new()
+    }
+
     /// Writes what a model has beside settings and networks; `work` is where training left its files.
     fn save_others(&self, work: &WorkFolder, writer: &ModelWriter) -> Result<()>;
 

@@ -7,7 +7,7 @@ use plethora_core::corpus::{Content, Document, LabelSpace};
 use plethora_core::{Argument, Error, IndexRows, Result};
 use plethora_system::{DocumentSource, DocumentStream, RunContext, Stages};
 
-use super::text_set::{ReadsTexts, TextSet, TextSetBuilder};
+use super::text_set::{ReadDocuments, ReadsTexts, TextSet, TextSetBuilder, Texts};
 use super::validation_documents::ValidationDocuments;
 
 /// Validation documents are read during training and once more after it, which standard input is not.
@@ -21,14 +21,14 @@ pub(crate) fn check_validation(run: &RunContext<'_>) -> Result<()> {
     }
 }
 
-/// Reads the training documents of `system` with `reader`; `summary` says for people what was read.
-pub(crate) fn read_set<R: ReadsTexts>(
+/// Reads the training documents of `system` with `reader`. The progress of reading is over when it is told what
+/// became of them, see [`tell_read`].
+pub(crate) fn read_documents<R: ReadsTexts>(
     documents: &mut dyn DocumentStream,
     run: &RunContext<'_>,
     system: &str,
     reader: R,
-    summary: impl FnOnce(&R::Read) -> String,
-) -> Result<(TextSet<R::Read>, Stages)> {
+) -> Result<(ReadDocuments<R>, Stages)> {
     let started = Instant::now();
     run.progress.start("reading", documents.limit());
     let mut builder = TextSetBuilder::new(reader);
@@ -36,17 +36,23 @@ pub(crate) fn read_set<R: ReadsTexts>(
         check_text(&document, system)?;
         builder.add(document)?;
     }
-    let set = builder.finish(documents.labels())?;
-    run.progress.finish(&format!(
-        "{} documents, {} labels, {}",
-        set.labels_of_documents.num_rows() as u64 + set.num_without_labels,
-        set.space.len(),
-        summary(&set.texts)
-    ));
+    let read = builder.end(documents.labels())?;
     let mut stages = Stages::default();
-    stages.add("reading", started.elapsed().as_secs_f64() - set.reading_s);
-    stages.add("tokenising", set.reading_s);
-    Ok((set, stages))
+    stages.add(
+        "reading",
+        started.elapsed().as_secs_f64() - read.tokenising_s,
+    );
+    stages.add("tokenising", read.tokenising_s);
+    Ok((read, stages))
+}
+
+/// Ends the progress of reading so many documents with labels or without.
+pub(crate) fn tell_read<T: Texts>(run: &RunContext<'_>, num_documents: u64, set: &TextSet<T>) {
+    run.progress.finish(&format!(
+        "{num_documents} documents, {} labels, {}",
+        set.space.len(),
+        set.texts.summary()
+    ));
 }
 
 /// Reads documents to stop early on and to choose the best weights by; `read` makes sequences of texts.

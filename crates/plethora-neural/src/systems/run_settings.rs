@@ -17,9 +17,14 @@ pub(crate) fn begun_with<T: DeserializeOwned>(work: &WorkFolder) -> Option<T> {
 
 /// Keeps the choices of a run that begins.
 pub(crate) fn keep_settings(work: &WorkFolder, config: &impl Serialize) -> Result<()> {
-    let path = work.path(SETTLED_FILE);
-    let text = serde_json::to_vec_pretty(config).map_err(|error| Error::data(error.to_string()))?;
-    let new = work.path(&format!("{SETTLED_FILE}.new"));
+    write_json(work, SETTLED_FILE, config)
+}
+
+/// Writes a file of a work folder that is there as a whole or not at all.
+pub(crate) fn write_json(work: &WorkFolder, name: &str, value: &impl Serialize) -> Result<()> {
+    let path = work.path(name);
+    let text = serde_json::to_vec_pretty(value).map_err(|error| Error::data(error.to_string()))?;
+    let new = work.path(&format!("{name}.new"));
     std::fs::write(&new, text).map_err(Error::write(&new))?;
     std::fs::rename(&new, &path).map_err(Error::write(&path))
 }

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use plethora_core::corpus::{Content, Document, Label, LabelSpace, LabelSpaceBuilder};
-use plethora_core::{Error, IndexRows, Result, SparseMatrix};
+use plethora_core::{Error, IndexRows, Result, SparseMatrix, SparseVector};
 use serde::Serialize;
 
 use super::fingerprint::Fingerprint;
+use super::label_clusters::counts;
 use super::validation_documents::ValidationDocuments;
 
 /// Documents whose texts are tokenised together.
@@ -25,8 +26,65 @@ pub struct TextSet<T> {
     pub num_without_labels: u64,
     /// What became of the texts.
     pub texts: T,
+}
+
+/// Documents that were read, before anything is fitted to them.
+#[derive(Debug)]
+pub struct ReadDocuments<R> {
+    /// All labels of the documents.
+    pub space: LabelSpace,
+    /// The labels of each document.
+    pub labels_of_documents: IndexRows,
+    /// Documents without labels, which were left out.
+    pub num_without_labels: u64,
     /// Seconds of wall time that tokenising took.
-    pub reading_s: f64,
+    pub tokenising_s: f64,
+    reader: R,
+}
+
+impl<R: ReadsTexts> ReadDocuments<R> {
+    /// Number of documents.
+    pub fn len(&self) -> usize {
+        self.labels_of_documents.num_rows()
+    }
+
+    /// True without documents.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All of them, to train on.
+    pub fn whole(self) -> Result<TextSet<R::Read>> {
+        Ok(TextSet {
+            space: self.space,
+            labels_of_documents: self.labels_of_documents,
+            num_without_labels: self.num_without_labels,
+            texts: self.reader.finish()?,
+        })
+    }
+
+    /// The documents that are trained on when those of `held`, which rise, are not, and these: words, frequencies
+    /// and all else that is learnt of documents is of the former alone. All labels are known, also those that
+    /// none of them has.
+    pub fn apart(&self, held: &[u32]) -> Result<(TextSet<R::Read>, ValidationDocuments)> {
+        let (texts, held_texts) = self.reader.finish_without(held)?;
+        let (mut trained, mut apart) = (IndexRows::default(), IndexRows::default());
+        for (document, labels) in (0..).zip(self.labels_of_documents.rows()) {
+            let rows = match held.binary_search(&document) {
+                Ok(_) => &mut apart,
+                Err(_) => &mut trained,
+            };
+            rows.push(labels.iter().copied());
+        }
+        let counts = counts(&trained, self.space.len());
+        let set = TextSet {
+            space: self.space.clone().with_train_counts(counts),
+            labels_of_documents: trained,
+            num_without_labels: self.num_without_labels,
+            texts,
+        };
+        Ok((set, ValidationDocuments::held_back(held_texts, apart)))
+    }
 }
 
 /// How a family reads the texts of its training documents.
@@ -40,8 +98,24 @@ pub trait ReadsTexts {
     /// Reads some texts more.
     fn push_batch(&mut self, texts: &[String]);
 
-    /// All texts were read.
+    /// No texts follow.
+    fn end(&mut self) {}
+
+    /// What becomes of all of them.
     fn finish(self) -> Result<Self::Read>;
+
+    /// What becomes of those of all documents but `held`, which rise, as if these had never been; theirs come
+    /// apart, as texts that are ranked are read. Follows the end.
+    fn finish_without(&self, held: &[u32]) -> Result<(Self::Read, HeldTexts)>;
+}
+
+/// Texts that are held back, as those that are trained on make them readable.
+#[derive(Debug, Default)]
+pub struct HeldTexts {
+    /// A sequence per document.
+    pub sequences: IndexRows,
+    /// A row per document by which it is compared, where it is.
+    pub features: Vec<SparseVector>,
 }
 
 /// Training texts as a family reads them.
@@ -100,22 +174,6 @@ impl<T: Texts> TextSet<T> {
         fingerprint.add_files(&config.files())?;
         Ok(fingerprint.finish())
     }
-
-    /// Some of the documents, to choose weights by.
-    pub(crate) fn held_back(&self, held: &[u32]) -> ValidationDocuments {
-        let mut valid = ValidationDocuments::default();
-        for &document in held {
-            let document = document as usize;
-            let copy = |row: &[u32]| row.to_vec();
-            valid.sequences.push(copy(self.texts.sequence(document)));
-            let labels = self.labels_of_documents.row(document);
-            valid.labels.push(copy(labels));
-            let features = self.texts.features();
-            let features = features.map(|features| features.row(document).into());
-            valid.features.extend(features);
-        }
-        valid
-    }
 }
 
 /// Takes documents one by one; texts are tokenised in batches and then forgotten.
@@ -168,7 +226,15 @@ impl<R: ReadsTexts> TextSetBuilder<R> {
     ///
     /// # Errors
     /// [`Error::Data`] if there is nothing to train on.
-    pub fn finish(mut self, vocabulary: &[Label]) -> Result<TextSet<R::Read>> {
+    pub fn finish(self, vocabulary: &[Label]) -> Result<TextSet<R::Read>> {
+        self.end(vocabulary)?.whole()
+    }
+
+    /// As [`finish`](Self::finish), before anything is fitted to the documents.
+    ///
+    /// # Errors
+    /// [`Error::Data`] if there is nothing to train on.
+    pub fn end(mut self, vocabulary: &[Label]) -> Result<ReadDocuments<R>> {
         if self.labels_of_documents.num_rows() == 0 {
             return Err(match self.num_without_labels {
                 0 => Error::data("there are no documents to train on"),
@@ -179,16 +245,17 @@ impl<R: ReadsTexts> TextSetBuilder<R> {
         }
         self.tokenize_waiting();
         let started = Instant::now();
-        let texts = self.reader.finish()?;
+        self.reader.end();
+        self.time += started.elapsed();
         let (space, final_ids) = self.space.finish(vocabulary);
         self.labels_of_documents
             .remap(|label| final_ids[label as usize].0);
-        Ok(TextSet {
+        Ok(ReadDocuments {
             space,
             labels_of_documents: self.labels_of_documents,
             num_without_labels: self.num_without_labels,
-            texts,
-            reading_s: (self.time + started.elapsed()).as_secs_f64(),
+            tokenising_s: self.time.as_secs_f64(),
+            reader: self.reader,
         })
     }
 

@@ -5,7 +5,8 @@ use plethora_core::{IndexRows, Result, SeedStream, SparseVector};
 use rand::seq::SliceRandom;
 use rustc_hash::FxHashMap;
 
-use super::text_set::needs_text;
+use super::text_set::{HeldTexts, needs_text};
+use crate::train::HoldingBack;
 
 /// Below this number of training documents none are held back: so few would choose by chance.
 const MIN_TO_HOLD_BACK: usize = 200;
@@ -95,9 +96,39 @@ impl ValidationDocuments {
         self
     }
 
+    /// Training documents that are held back, with these labels.
+    pub(super) fn held_back(texts: HeldTexts, labels: IndexRows) -> Self {
+        Self {
+            sequences: texts.sequences,
+            labels,
+            features: texts.features,
+            ..Self::default()
+        }
+    }
+
     /// True without documents.
     pub fn is_empty(&self) -> bool {
         self.sequences.num_rows() == 0
+    }
+}
+
+impl HoldingBack {
+    /// Documents of so many that are held back; of few none.
+    pub(crate) fn count(self, total: usize) -> usize {
+        if total < MIN_TO_HOLD_BACK {
+            return 0;
+        }
+        ((total as f64 * self.share) as usize).min(self.most)
+    }
+
+    /// How often training passes over so many documents for each epoch of the settings: twice where they return.
+    pub(crate) fn passes(self, total: usize) -> f64 {
+        let held = self.count(total);
+        if held == 0 {
+            return 1.0;
+        }
+        let trained = 1.0 - held as f64 / total as f64;
+        trained + if self.returns { 1.0 } else { 0.0 }
     }
 }
 
@@ -110,11 +141,11 @@ impl Split {
         }
     }
 
-    /// Holds documents of a training set back: this share of them, and so many at most.
-    pub(crate) fn hold_back(total: usize, (share, most): (f64, usize), seed: SeedStream) -> Self {
+    /// Holds documents of a training set back.
+    pub(crate) fn hold_back(total: usize, holding: HoldingBack, seed: SeedStream) -> Self {
         let mut split = Self::none_held(total);
-        let count = ((total as f64 * share) as usize).min(most);
-        if total < MIN_TO_HOLD_BACK || count == 0 {
+        let count = holding.count(total);
+        if count == 0 {
             return split;
         }
         split.documents.shuffle(&mut seed.named("hold back").rng());
@@ -122,5 +153,24 @@ impl Split {
         split.documents.sort_unstable();
         split.held.sort_unstable();
         split
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn training_passes_over_documents_twice_where_they_return() {
+        let holding = |returns| HoldingBack {
+            share: 0.1,
+            most: 50,
+            returns,
+        };
+        assert_eq!(holding(true).passes(400), 1.9);
+        assert_eq!(holding(false).passes(400), 0.9);
+        assert_eq!(holding(true).passes(1000), 1.95);
+        // Of so few none is held back.
+        assert_eq!(holding(true).passes(199), 1.0);
     }
 }

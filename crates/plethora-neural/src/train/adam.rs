@@ -13,9 +13,6 @@ const BETA_1: f64 = 0.9;
 /// Share of the second moment that a step keeps.
 const BETA_2: f64 = 0.999;
 
-/// Keeps the division by small second moments finite.
-const EPSILON: f64 = 1e-8;
-
 /// Adam with weight decay apart from the gradient (Loshchilov and Hutter, 2019).
 ///
 /// Rows of tables that a step has not met keep their values and moments, and the bias correction
@@ -29,6 +26,7 @@ pub(super) struct Adam {
     label_rate: f64,
     word_rate: f64,
     weight_decay: f64,
+    epsilon: f64,
 }
 
 impl Adam {
@@ -43,6 +41,7 @@ impl Adam {
             label_rate: config.label_rate,
             word_rate: config.word_rate,
             weight_decay: config.weight_decay,
+            epsilon: config.epsilon,
         }
     }
 
@@ -69,7 +68,7 @@ impl Adam {
         step: u64,
         rate: f64,
     ) {
-        let rule = Rule::new(step, rate, self.weight_decay);
+        let rule = self.rule(step, rate);
         for group in parameters.dense.groups() {
             let range = &group.range;
             let part = |buffer: &Tensor| buffer.narrow(0, range.start, range.end - range.start);
@@ -93,6 +92,18 @@ impl Adam {
         parameters.dense.clear_gradients();
         for part in rows {
             self.update_rows(parameters, part, &rule);
+        }
+    }
+
+    fn rule(&self, step: u64, rate: f64) -> Rule {
+        // Powers this high are zero anyway.
+        let count = i32::try_from(step + 1).unwrap_or(i32::MAX);
+        Rule {
+            rate,
+            weight_decay: self.weight_decay,
+            epsilon: self.epsilon,
+            first_correction: 1.0 - BETA_1.powi(count),
+            second_correction: 1.0 - BETA_2.powi(count),
         }
     }
 
@@ -127,23 +138,14 @@ impl Adam {
 struct Rule {
     rate: f64,
     weight_decay: f64,
+    /// Keeps the division by small second moments finite.
+    epsilon: f64,
     /// One less the share of the moments that is still the zeros of the start.
     first_correction: f64,
     second_correction: f64,
 }
 
 impl Rule {
-    fn new(step: u64, rate: f64, weight_decay: f64) -> Self {
-        // Powers this high are zero anyway.
-        let count = i32::try_from(step + 1).unwrap_or(i32::MAX);
-        Self {
-            rate,
-            weight_decay,
-            first_correction: 1.0 - BETA_1.powi(count),
-            second_correction: 1.0 - BETA_2.powi(count),
-        }
-    }
-
     fn at(self, factor: f64) -> Self {
         Self {
             rate: self.rate * factor,
@@ -179,7 +181,7 @@ impl Rule {
         }
         let root = self.second_correction.sqrt();
         let _ = second.sqrt_out(&scratch);
-        let _ = scratch.g_add_scalar_(EPSILON * root);
+        let _ = scratch.g_add_scalar_(self.epsilon * root);
         let _ = scratch.g_mul_scalar_(-self.first_correction / (self.rate * root));
         let _ = values.addcdiv_(&first, &scratch);
     }
@@ -203,6 +205,8 @@ mod tests {
         dense: Case,
         labels: Case,
         rows: RowCase,
+        epsilon: f64,
+        large_epsilon: Case,
     }
 
     #[derive(Deserialize)]
@@ -287,6 +291,45 @@ mod tests {
             assert_near(parameters.dense.get(bias), &[1.0, -1.0]);
             assert_eq!(parameters.dense.gradients().norm().double_value(&[]), 0.0);
         }
+    }
+
+    #[test]
+    fn a_larger_epsilon_equals_pytorchs() {
+        let golden = golden();
+        let after = |epsilon: f64| {
+            let config = TrainConfig {
+                weight_decay: golden.weight_decay,
+                epsilon,
+                ..example_config()
+            };
+            let mut builder = DenseParametersBuilder::default();
+            let start = Tensor::from_slice(&golden.large_epsilon.start).unsqueeze(0);
+            let matrix = builder.add("matrix", start);
+            let parameters = Parameters {
+                dense: builder.finish(Device::Cpu),
+                tables: Vec::new(),
+            };
+            let adam = Adam::new(&config, &parameters);
+            let gradients = golden.large_epsilon.gradients.iter();
+            let mut after = Vec::new();
+            for (step, gradient) in (0..).zip(gradients) {
+                let sum = &mut parameters.dense.gradient(matrix);
+                let _ = sum.g_add_(&Tensor::from_slice(gradient).unsqueeze(0));
+                let _no_grad = tch::no_grad_guard();
+                adam.update(&parameters, &[], step, golden.rate);
+                after.push(parameters.dense.get(matrix).copy());
+            }
+            after
+        };
+        let found = after(golden.epsilon);
+        for (found, expected) in found.iter().zip(&golden.large_epsilon.after) {
+            assert_near(found, expected);
+        }
+        // With the usual one, the smallest gradients move weights further.
+        let usual = after(1e-8);
+        let last = found.len() - 1;
+        let far = (&usual[last] - &found[last]).abs().max().double_value(&[]);
+        assert!(far > 1e-3, "{far}");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use rand::seq::SliceRandom;
 
 use super::config::TrainConfig;
 use super::network::BatchMaker;
+use super::outcome::TrainingLength;
 
 /// Steps whose documents are sorted by length together: enough for steps of nearly equal lengths,
 /// few enough for other company in every epoch.
@@ -21,7 +22,7 @@ pub(super) struct BatchPlan {
     num_documents: usize,
     batch_size: usize,
     accumulate: usize,
-    epochs: usize,
+    num_steps: u64,
     seed: SeedStream,
 }
 
@@ -36,12 +37,26 @@ pub(super) struct Epoch {
 
 impl BatchPlan {
     pub(super) fn new(config: &TrainConfig, num_documents: usize, seed: SeedStream) -> Self {
-        Self {
+        let plan = Self {
             num_documents,
             batch_size: config.batch_size,
             accumulate: config.accumulate,
-            epochs: config.epochs,
+            num_steps: 0,
             seed: seed.named("order"),
+        };
+        Self {
+            num_steps: plan.steps_per_epoch() * config.epochs as u64,
+            ..plan
+        }
+    }
+
+    /// The same for as many epochs as `length` says, where it does.
+    #[must_use]
+    pub(super) fn lasting(self, length: Option<TrainingLength>) -> Self {
+        let steps = length.map(|length| length.steps_at(self.steps_per_epoch()));
+        Self {
+            num_steps: steps.unwrap_or(self.num_steps),
+            ..self
         }
     }
 
@@ -52,7 +67,7 @@ impl BatchPlan {
 
     /// Number of steps in all.
     pub(super) fn num_steps(&self) -> u64 {
-        self.steps_per_epoch() * self.epochs as u64
+        self.num_steps
     }
 
     /// Passes over the documents after so many steps.

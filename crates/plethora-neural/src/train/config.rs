@@ -46,6 +46,9 @@ pub struct TrainConfig<Batch = usize, Epochs = usize, Rate = f64> {
     pub word_rate: f64,
     /// Share by which a step shrinks weights, times the learning rate.
     pub weight_decay: f64,
+    /// What Adam adds to the root of the second moment, which keeps steps of tiny gradients small.
+    #[serde(default = "usual_epsilon")]
+    pub epsilon: f64,
     /// How the learning rate goes on after the warm-up.
     pub schedule: Schedule,
     /// Share of the steps in which the learning rate grows from zero.
@@ -68,6 +71,9 @@ pub struct TrainConfig<Batch = usize, Epochs = usize, Rate = f64> {
     pub valid_share: f64,
     /// Documents held back at most.
     pub valid_max: usize,
+    /// Whether training begins anew with all documents once those held back have chosen how long it takes.
+    #[serde(default)]
+    pub return_held_back: bool,
     /// Epochs between two validations.
     pub validate_every: f64,
     /// Validations without gain after which training stops; 0 never stops.
@@ -124,6 +130,17 @@ pub enum Averaging {
     Moving,
 }
 
+/// Training documents that are kept from training to choose by.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HoldingBack {
+    /// Share of the documents.
+    pub share: f64,
+    /// Documents at most.
+    pub most: usize,
+    /// Whether training begins anew with all documents in the end.
+    pub returns: bool,
+}
+
 /// The numbers that settings of training may leave open.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChosenNumbers {
@@ -157,6 +174,7 @@ where
             (Some(&self.word_rate), "word_rate"),
             (Some(&self.clip_norm), "clip_norm"),
             (Some(&self.validate_every), "validate_every"),
+            (Some(&self.epsilon), "epsilon"),
         ] {
             above_zero(key, value.copied())?;
         }
@@ -175,9 +193,13 @@ where
 }
 
 impl<Batch, Epochs, Rate> TrainConfig<Batch, Epochs, Rate> {
-    /// Share of the training documents that are held back, and how many at most.
-    pub(crate) fn held_back(&self) -> (f64, usize) {
-        (self.valid_share, self.valid_max)
+    /// Which training documents are held back, where none are given to validate on.
+    pub(crate) fn holding_back(&self) -> HoldingBack {
+        HoldingBack {
+            share: self.valid_share,
+            most: self.valid_max,
+            returns: self.return_held_back,
+        }
     }
 
     /// The same settings with these numbers in the places of those that may be left open.
@@ -193,6 +215,7 @@ impl<Batch, Epochs, Rate> TrainConfig<Batch, Epochs, Rate> {
             hidden_rate: numbers.hidden_rate,
             word_rate: self.word_rate,
             weight_decay: self.weight_decay,
+            epsilon: self.epsilon,
             schedule: self.schedule,
             warm_up: self.warm_up,
             clip: self.clip,
@@ -204,12 +227,18 @@ impl<Batch, Epochs, Rate> TrainConfig<Batch, Epochs, Rate> {
             precision: self.precision,
             valid_share: self.valid_share,
             valid_max: self.valid_max,
+            return_held_back: self.return_held_back,
             validate_every: self.validate_every,
             patience: self.patience,
             checkpoint_minutes: self.checkpoint_minutes,
             label_chunk: self.label_chunk,
         }
     }
+}
+
+/// Adam's own.
+fn usual_epsilon() -> f64 {
+    1e-8
 }
 
 fn shared_rate<Rate: From<f64>>() -> Rate {
@@ -233,6 +262,7 @@ pub(crate) fn example_config() -> TrainConfig {
         hidden_rate: 1.0,
         word_rate: 1.0,
         weight_decay: 0.0,
+        epsilon: usual_epsilon(),
         schedule: Schedule::Constant,
         warm_up: 0.0,
         clip: Clip::None,
@@ -244,6 +274,7 @@ pub(crate) fn example_config() -> TrainConfig {
         precision: Precision::F32,
         valid_share: 0.1,
         valid_max: 100,
+        return_held_back: false,
         validate_every: 1.0,
         patience: 0,
         checkpoint_minutes: 10.0,

@@ -28,11 +28,11 @@ mod validation;
 
 #[cfg(test)]
 pub(crate) use config::example_config;
-pub use config::{Averaging, ChosenNumbers, Clip, LossScale, Schedule, TrainConfig};
+pub use config::{Averaging, ChosenNumbers, Clip, HoldingBack, LossScale, Schedule, TrainConfig};
 pub use journal::{NoJournal, TrainingJournal};
 pub use momentum::{MomentumRule, MomentumStep};
 pub use network::{BatchMaker, Learnt, Network, StepPart};
-pub use outcome::TrainingOutcome;
+pub use outcome::{TrainingLength, TrainingOutcome};
 pub use plethora_system::Precision;
 pub use schedule::RateSchedule;
 pub use trainer::Trainer;

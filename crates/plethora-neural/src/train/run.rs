@@ -13,7 +13,7 @@ use super::memory;
 use super::meter::{Meter, Reading};
 use super::momentum::MomentumStep;
 use super::network::{Network, StepPart};
-use super::outcome::TrainingOutcome;
+use super::outcome::{TrainingLength, TrainingOutcome};
 use super::prefetch::StepBatch;
 use super::row_gradients::RowGradients;
 use super::schedule::RateSchedule;
@@ -285,9 +285,14 @@ impl<'t, 'n, N: Network> TrainingRun<'t, 'n, N> {
             }
             _ => self.state.selection.restore(parameters),
         }
+        let selection = &self.state.selection;
         let outcome = TrainingOutcome {
             steps: self.state.step,
             epochs: self.plan.epochs_at(self.state.step),
+            kept: TrainingLength {
+                steps: (selection.best.as_ref()).map_or(self.state.step, |_| selection.best_step),
+                steps_per_epoch: self.plan.steps_per_epoch(),
+            },
             best: self.state.selection.best,
             stopped_early,
             train_seconds: self.state.train_seconds,

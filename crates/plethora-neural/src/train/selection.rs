@@ -10,6 +10,8 @@ use crate::parameters::{Parameters, TrainedTensors};
 pub(super) struct Selection {
     /// The best validation.
     pub(super) best: Option<Validation>,
+    /// Steps before it.
+    pub(super) best_step: u64,
     /// The weights that it was made with, in the main memory: that of a GPU is for training.
     pub(super) weights: Option<TrainedTensors>,
     /// Validations since then.
@@ -32,6 +34,7 @@ impl Selection {
         }
         self.num_without_gain = 0;
         self.best = Some(validation.clone());
+        self.best_step = step;
         match &self.weights {
             Some(weights) => weights.copy_from(&parameters.trained()),
             None => self.weights = Some(parameters.trained().copy_to(Device::Cpu)),
@@ -79,6 +82,7 @@ mod tests {
         assert!(!selection.is_exhausted(0));
         selection.restore(&parameters);
         assert_eq!(parameters.dense.values().double_value(&[0]), 3.0);
+        assert_eq!(selection.best_step, 3);
         assert_eq!(selection.best.unwrap().headline(), "nDCG@5 0.7000");
     }
 }

@@ -38,6 +38,7 @@ struct SavedState {
     train_seconds: Exact,
     num_looks: u64,
     best: Option<ExactValidation>,
+    best_step: u64,
     num_without_gain: u64,
     validated_step: u64,
 }
@@ -78,6 +79,7 @@ impl TrainingState {
             train_seconds: self.train_seconds.into(),
             num_looks,
             best: self.selection.best.as_ref().map(ExactValidation::from),
+            best_step: self.selection.best_step,
             num_without_gain: self.selection.num_without_gain,
             validated_step: self.selection.validated_step,
         })
@@ -103,6 +105,7 @@ impl TrainingState {
             self.selection.weights = Some(best);
         }
         self.selection.best = saved.best.map(Validation::from);
+        self.selection.best_step = saved.best_step;
         self.selection.num_without_gain = saved.num_without_gain;
         self.selection.validated_step = saved.validated_step;
         self.step = saved.step;

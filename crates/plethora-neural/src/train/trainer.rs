@@ -9,7 +9,7 @@ use super::batches::BatchPlan;
 use super::config::TrainConfig;
 use super::journal::TrainingJournal;
 use super::network::{BatchMaker, Network};
-use super::outcome::TrainingOutcome;
+use super::outcome::{TrainingLength, TrainingOutcome};
 use super::prefetch::prefetch;
 use super::run::TrainingRun;
 use super::state::TrainingState;
@@ -26,6 +26,8 @@ pub struct Trainer<'a> {
     pub work: &'a WorkFolder,
     /// Name of the stage and of its files there, as `level-0`.
     pub name: &'a str,
+    /// How long it trains, where that is not as many epochs as the settings say.
+    pub length: Option<TrainingLength>,
     /// Shows how far it is and says when to stop.
     pub progress: &'a dyn Progress,
     /// Takes loss and metrics.
@@ -66,6 +68,7 @@ impl Trainer<'_> {
             return Err(CoreError::data("there are no documents to train on").into());
         }
         let plan = BatchPlan::new(self.config, batches.num_documents(), self.seed);
+        let plan = plan.lasting(self.length);
         let mut state = TrainingState::new(self.config, network.parameters(), plan.num_steps());
         if self.checkpoint_file().is_file() {
             state.load(&self.checkpoint_file(), network.parameters())?;

@@ -34,6 +34,7 @@ pub use architecture::{Architecture, ArchitectureKind, DocumentPiece};
 pub use comparison::write_encoder_values;
 pub use config::{Pooling, TransformerConfig};
 
+pub(crate) use attribution::FromEmbeddings;
 pub(crate) use batch::PieceInput;
 pub(crate) use encoder::{Trace, Transformer};
 pub(crate) use linear::{Linear, Norm};

@@ -10,6 +10,7 @@ use super::model::NETWORK_FILE;
 use super::training_set::{TReaderReader, TReaderSet};
 use crate::systems::recipes::system;
 use crate::systems::{DTYPE, NeuralFamily, NeuralSettings, SEED, VECTORS};
+use crate::train::HoldingBack;
 
 /// The family of TReaderXML, which knows the labels of training documents like a text beside its words.
 pub static TREADER: NeuralFamily<TReaderConfig> = NeuralFamily::new();
@@ -40,6 +41,14 @@ impl NeuralSettings for TReaderConfig {
 
     fn system(&self) -> &str {
         &self.system
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    fn holding_back(&self) -> HoldingBack {
+        self.train.holding_back()
     }
 
     fn epochs(&self) -> Option<usize> {

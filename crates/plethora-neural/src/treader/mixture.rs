@@ -59,6 +59,17 @@ impl Mixture {
         Self { weights }
     }
 
+    /// The weights as bits, which come back from a file as they were.
+    pub(crate) fn bits(&self) -> Vec<u64> {
+        self.weights.map(f64::to_bits).to_vec()
+    }
+
+    /// What [`bits`](Self::bits) gave; nothing where there are none.
+    pub(crate) fn from_bits(bits: &[u64]) -> Option<Self> {
+        let weights: [u64; NUM_SIGNS] = bits.try_into().ok()?;
+        Some(Self::new(weights.map(f64::from_bits)))
+    }
+
     pub(crate) fn weights(&self) -> &[f64; NUM_SIGNS] {
         &self.weights
     }

@@ -221,6 +221,12 @@ impl NeuralModel for TReaderModel {
         })
     }
 
+    fn fitted(&self) -> Vec<u64> {
+        self.network
+            .mixture()
+            .map_or_else(Vec::new, |mixture| mixture.bits())
+    }
+
     fn save_others(&self, work: &WorkFolder, writer: &ModelWriter) -> Result<()> {
         if let Some(retriever) = &self.retriever {
             retriever.save(|name| work.path(name), writer)?;

@@ -198,6 +198,7 @@ impl TReaderNetwork {
                 parameters: &self.parameters,
                 vector: &self.activation.apply(hidden),
                 prior: None,
+                recall: None,
             };
             self.head.log_odds_of(&input, label)
         })
@@ -219,6 +220,7 @@ impl TReaderNetwork {
             parameters: &self.parameters,
             vector: &encoded.vector,
             prior,
+            recall: None,
         }
     }
 

@@ -13,6 +13,7 @@ use super::batches::TReaderBatches;
 use super::config::TReaderConfig;
 use super::descriptions::{DescribingDocuments, descriptions};
 use super::memory::memory_need;
+use super::mixture::Mixture;
 use super::model::TReaderModel;
 use super::neighbour_index::{
     INDEX_FILE, MeanNeighbours, NeighbourIndex, TermNeighbours, WORDS_FILE, matrix_of,
@@ -31,7 +32,7 @@ use crate::systems::label_clusters::counts;
 use crate::systems::rankings::flat;
 use crate::systems::word_vectors::first_vectors;
 use crate::systems::{NetworkRun, Texts as _, Trains};
-use crate::train::{TrainConfig, memory};
+use crate::train::TrainConfig;
 
 /// Documents whose neighbours are looked for between two signs of life.
 const DOCUMENTS_PER_BLOCK: usize = 1024;
@@ -80,7 +81,7 @@ impl Trains for TReaderConfig {
         &mut self.train
     }
 
-    fn train_networks(run: TReaderRun<'_>, seed: SeedStream) -> Result<TReaderModel> {
+    fn train_networks(run: &mut TReaderRun<'_>, seed: SeedStream) -> Result<TReaderModel> {
         let texts = &run.set.texts;
         let read = (&texts.words, &texts.sequences);
         let word_vectors = first_vectors(read, &run.config.vectors, seed, run.progress)?;
@@ -94,21 +95,23 @@ impl Trains for TReaderConfig {
         {
             config.neighbours.power = run.choose_power(known, index)?.into();
         }
-        let mut run = run;
-        run.config = &config;
         let (retriever, rows) = match indexed {
             Some((known, index)) => {
-                let rows = run.rows(&known, &index)?;
+                let rows = run.rows(&config, &known, &index)?;
                 let path_of = |name: &str| Ok(run.work.path(name));
                 (Some(Retriever::new(index, known, path_of)?), Some(rows))
             }
             None => (None, None),
         };
-        let mut network = run.network((retriever.as_ref(), rows.as_ref()), &word_vectors, seed)?;
+        let read = (retriever.as_ref(), rows.as_ref());
+        let mut network = run.network(&config, read, &word_vectors, seed)?;
+        if let Some(mixture) = run.fitted.and_then(Mixture::from_bits) {
+            network.set_mixture(&mixture);
+        }
         run.train_reader(&network, retriever.as_ref(), rows.as_ref(), seed)?;
         network.end_training();
         Ok(TReaderModel {
-            config: run.config.clone(),
+            config,
             words: run.set.texts.words.clone(),
             network,
             retriever,
@@ -181,16 +184,21 @@ impl TReaderRun<'_> {
 
     /// What the neighbours of training and validation documents bring. A training document is left out
     /// of its own neighbours; validation documents are not in the index at all.
-    fn rows(&self, known: &Known, index: &NeighbourIndex) -> Result<Rows> {
+    fn rows(
+        &self,
+        config: &TReaderConfig,
+        known: &Known,
+        index: &NeighbourIndex,
+    ) -> Result<Rows> {
         let is_read = self.config.teacher.is_read();
         let num_read = if is_read { self.documents.len() } else { 0 };
         let valid_count = self.valid.labels.num_rows();
         let total = (num_read + valid_count) as u64;
         self.progress.start("neighbours", Some(total));
         let train = is_read
-            .then(|| self.rows_to_train(known, index))
+            .then(|| self.rows_to_train(config, known, index))
             .transpose()?;
-        let makes = known.rows_to_rank(self.config);
+        let makes = known.rows_to_rank(config);
         let queries = Queries::of_others(self.config.neighbours.limit);
         let mut valid = Vec::with_capacity(valid_count);
         let mut features = self.valid.features.iter().map(SparseVector::as_row);
@@ -206,7 +214,12 @@ impl TReaderRun<'_> {
         Ok(Rows { train, valid })
     }
 
-    fn rows_to_train(&self, known: &Known, index: &NeighbourIndex) -> Result<Vec<TeacherRow>> {
+    fn rows_to_train(
+        &self,
+        config: &TReaderConfig,
+        known: &Known,
+        index: &NeighbourIndex,
+    ) -> Result<Vec<TeacherRow>> {
         let (count, path) = (self.documents.len(), self.work.path(NEIGHBOURS_FILE));
         if self.work.contains(NEIGHBOURS_FILE) {
             self.progress.advance(count as u64);
@@ -219,7 +232,7 @@ impl TReaderRun<'_> {
             NeighbourRows::write(&path, blocks)?;
         }
         let found = NeighbourRows::open(&path, count, known.num_documents())?;
-        let makes = known.rows(self.config);
+        let makes = known.rows(config);
         Ok(makes.all(count, |document| found.row(document)))
     }
 
@@ -267,6 +280,7 @@ impl TReaderRun<'_> {
 
     fn network(
         &self,
+        config: &TReaderConfig,
         (retriever, rows): (Option<&Retriever>, Option<&Rows>),
         word_vectors: &Tensor,
         seed: SeedStream,
@@ -274,7 +288,7 @@ impl TReaderRun<'_> {
         let labels = &self.set.labels_of_documents;
         let counts = counts(labels, self.set.space.len());
         let network = TReaderNetwork::new(&TReaderSetup {
-            config: self.config,
+            config,
             word_vectors,
             labels: LabelFacts {
                 train_counts: &counts,
@@ -286,8 +300,8 @@ impl TReaderRun<'_> {
         });
         let num_read = rows.map_or(0, Rows::most_read);
         let sizes = (counts.len(), num_read);
-        let need = memory_need(&network, self.config, sizes, self.device);
-        memory::check(self.device, need, &["train.batch_size", "words.max_length"])?;
+        let need = memory_need(&network, config, sizes, self.device);
+        self.check_memory(need, &["train.batch_size", "words.max_length"])?;
         Ok(network)
     }
 

@@ -2,10 +2,10 @@
 
 use plethora_core::neighbours::DocumentNames;
 use plethora_core::text::{TfIdf, TfIdfBuilder, Words, WordsBuilder};
-use plethora_core::{IndexRows, Result, SparseMatrix};
+use plethora_core::{IndexRows, Result, SparseMatrix, SparseVector};
 
 use super::config::{NeighbourVectors, TReaderConfig};
-use crate::systems::{ReadsTexts, TextSet, TextSetBuilder, Texts};
+use crate::systems::{HeldTexts, ReadsTexts, TextSet, TextSetBuilder, Texts};
 
 /// What TReaderXML is trained on.
 pub type TReaderSet = TextSet<TReaderTexts>;
@@ -151,9 +151,43 @@ impl ReadsTexts for TReaderReader {
             known,
         })
     }
+
+    fn finish_without(&self, held: &[u32]) -> Result<(TReaderTexts, HeldTexts)> {
+        let (words, sequences, of_held) = self.words.finish_without(held)?;
+        let known = self.known.as_ref();
+        let known = known.map(|known| known.finish_without(held)).transpose()?;
+        let (known, features) = known.unzip();
+        let texts = TReaderTexts {
+            words,
+            sequences,
+            known,
+        };
+        let held = HeldTexts {
+            sequences: of_held,
+            features: features.unwrap_or_default(),
+        };
+        Ok((texts, held))
+    }
 }
 
 impl KnownBuilder {
+    /// What is known of all documents but these, and the rows that these are compared by.
+    fn finish_without(&self, held: &[u32]) -> Result<(KnownTexts, Vec<SparseVector>)> {
+        let (by, features) = match &self.terms {
+            Some(terms) => {
+                let fitted = terms.finish_without(held);
+                let (tfidf, features, of_held) =
+                    fitted.map_err(|error| error.within("neighbours"))?;
+                let of_held = of_held.rows().map(Into::into).collect();
+                let terms = Terms { tfidf, features };
+                (Compared::Terms(Box::new(terms)), of_held)
+            }
+            None => (Compared::Means, Vec::new()),
+        };
+        let names = self.names.without(held);
+        Ok((KnownTexts { names, by }, features))
+    }
+
     fn finish(self) -> Result<KnownTexts> {
         let by = match self.terms {
             Some(terms) => {

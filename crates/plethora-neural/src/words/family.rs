@@ -12,6 +12,7 @@ use super::training_set::{WordReader, WordSet};
 use crate::systems::recipes::system;
 use crate::systems::run_settings::{begun_with, keep_settings};
 use crate::systems::{DTYPE, NeuralFamily, NeuralSettings, SEED, VECTORS};
+use crate::train::HoldingBack;
 
 /// The family of systems that read words: AttentionXML with its baselines, and LightAttention.
 pub static WORDS: NeuralFamily<OpenWordConfig> = NeuralFamily::new();
@@ -68,6 +69,14 @@ impl NeuralSettings for OpenWordConfig {
 
     fn system(&self) -> &str {
         &self.system
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    fn holding_back(&self) -> HoldingBack {
+        self.train.holding_back()
     }
 
     fn epochs(&self) -> Option<usize> {

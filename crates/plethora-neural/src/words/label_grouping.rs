@@ -43,12 +43,27 @@ impl LabelGroupingBuilder {
 
     pub(super) fn finish(self) -> Result<LabelGrouping> {
         let (tfidf, features) = self.features.finish()?;
-        Ok(LabelGrouping {
-            of_names: (self.tree.label_text_weight > 0.0).then_some(tfidf),
-            tree: self.tree,
-            widths: self.widths,
-            features,
-        })
+        Ok(grouping(&self.tree, &self.widths, tfidf, features))
+    }
+
+    /// As [`finish`](Self::finish), of all documents but those of `held`, which rise.
+    pub(super) fn finish_without(&self, held: &[u32]) -> Result<LabelGrouping> {
+        let (tfidf, features, _) = self.features.finish_without(held)?;
+        Ok(grouping(&self.tree, &self.widths, tfidf, features))
+    }
+}
+
+fn grouping(
+    tree: &TreeConfig,
+    widths: &Option<Vec<usize>>,
+    tfidf: TfIdf,
+    features: SparseMatrix,
+) -> LabelGrouping {
+    LabelGrouping {
+        of_names: (tree.label_text_weight > 0.0).then_some(tfidf),
+        tree: tree.clone(),
+        widths: widths.clone(),
+        features,
     }
 }
 

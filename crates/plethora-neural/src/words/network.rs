@@ -222,6 +222,7 @@ impl WordNetwork {
             parameters: &self.parameters,
             vector: &pass.encoded,
             prior: None,
+            recall: None,
         }
     }
 

@@ -19,7 +19,7 @@ use crate::systems::label_clusters::{counts, label_clusters};
 use crate::systems::run_settings::share_of_epochs;
 use crate::systems::word_vectors::first_vectors;
 use crate::systems::{NetworkRun, NetworkStage, Trains};
-use crate::train::{TrainConfig, memory};
+use crate::train::TrainConfig;
 use crate::{Error, Result};
 
 /// A run under way.
@@ -60,7 +60,7 @@ impl Trains for WordConfig {
         config
     }
 
-    fn train_networks(mut run: WordRun<'_>, seed: SeedStream) -> Result<WordModel> {
+    fn train_networks(run: &mut WordRun<'_>, seed: SeedStream) -> Result<WordModel> {
         let (config, texts) = (run.config, &run.set.texts);
         let read = (&texts.words, &texts.sequences);
         let word_vectors = first_vectors(read, &config.vectors, seed, run.progress)?;
@@ -199,7 +199,7 @@ impl WordRun<'_> {
         let need = memory_need(&network, (config, &train), self.device);
         let mut lowering = vec!["train.batch_size", "words.max_length"];
         lowering.extend(stage.clusters.map(|_| "clusters.beam"));
-        memory::check(self.device, need, &lowering)?;
+        self.check_memory(need, &lowering)?;
         let batches = LevelBatches {
             sequences: &self.set.texts.sequences,
             documents: self.documents,

@@ -6,7 +6,7 @@ use plethora_core::{IndexRows, Result};
 
 use super::config::WordConfig;
 use super::label_grouping::{LabelGrouping, LabelGroupingBuilder};
-use crate::systems::{ReadsTexts, TextSet, TextSetBuilder, Texts};
+use crate::systems::{HeldTexts, ReadsTexts, TextSet, TextSetBuilder, Texts};
 
 /// What a system of words is trained on.
 pub type WordSet = TextSet<WordTexts>;
@@ -104,5 +104,27 @@ impl ReadsTexts for WordReader {
             sequences,
             structure,
         })
+    }
+
+    fn finish_without(&self, held: &[u32]) -> Result<(WordTexts, HeldTexts)> {
+        let (words, sequences, of_held) = self.words.finish_without(held)?;
+        let structure = match &self.structure {
+            StructureBuilder::Flat => Structure::Flat,
+            StructureBuilder::Clusters(tree) => Structure::Clusters(tree.clone()),
+            StructureBuilder::Tree(grouping) => {
+                let grouping = grouping.finish_without(held);
+                Structure::Tree(Box::new(grouping.map_err(|error| error.within("plt"))?))
+            }
+        };
+        let texts = WordTexts {
+            words,
+            sequences,
+            structure,
+        };
+        let held = HeldTexts {
+            sequences: of_held,
+            features: Vec::new(),
+        };
+        Ok((texts, held))
     }
 }

@@ -20,7 +20,7 @@ use crate::workshop::{ENCODER, OPTIONS, documents, texts};
 static REGISTRY: LazyLock<Registry> = LazyLock::new(|| Registry::new([&PRETRAINED as _]));
 
 /// Documents in memory.
-struct Stream(IntoIter<Document>);
+pub(crate) struct Stream(pub(crate) IntoIter<Document>);
 
 struct Source(&'static str, Vec<Document>);
 

@@ -89,6 +89,14 @@ train.loss = "mean""#,
 }
 
 #[test]
+fn static_negatives_with_two_encoders_train_rank_and_come_back() {
+    trains_ranks_and_comes_back(
+        r#"head.form = "clustered"
+head.negatives = "static-two-encoders""#,
+    );
+}
+
+#[test]
 fn two_clusterings_train_rank_and_come_back() {
     trains_ranks_and_comes_back(
         r#"head.form = "clustered"

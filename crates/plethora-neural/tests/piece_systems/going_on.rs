@@ -15,6 +15,7 @@ fn a_stopped_run_goes_on_to_the_weights_of_an_undisturbed_one() {
         "head.form = \"attention\"\nhead.bottleneck = 8\ndocument.windows = 3",
         "head.form = \"clustered\"\nclusters.num_clusterings = 2",
         "head.form = \"clustered\"\nhead.negatives = \"static\"",
+        "head.form = \"clustered\"\nhead.negatives = \"static-two-encoders\"",
     ] {
         let config = small(changes);
         let set = set(&config);

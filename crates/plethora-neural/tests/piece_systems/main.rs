@@ -8,6 +8,7 @@ mod family;
 mod forms;
 mod going_on;
 mod neighbours;
+mod presets;
 mod settled;
 mod windows;
 mod workshop;

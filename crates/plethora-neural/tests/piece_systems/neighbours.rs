@@ -8,7 +8,7 @@ use plethora_system::{Method, Precision, RankOptions};
 
 use crate::adaptive;
 use crate::workshop::{
-    OPTIONS, Watch, Workshop, distance, documents, rank, rankings_of, set, small, texts,
+    OPTIONS, Watch, Workshop, distance, documents, rank, rankings_of, set, set_apart, small, texts,
 };
 
 const VOTES: &str =
@@ -26,8 +26,9 @@ fn deep(model: &PieceModel, texts: &[String]) -> Vec<Vec<ScoredLabel>> {
 #[test]
 fn neighbours_vote_and_come_back_from_a_folder() {
     let config = small(VOTES);
-    let set = set(&config);
-    let workshop = Workshop::new(&set, &config);
+    let (set, held) = set_apart(&config);
+    let mut workshop = Workshop::new(&set, &config);
+    workshop.valid = Some(&held);
     let watch = Watch::stopping_after(u64::MAX);
     let (model, work) = workshop.try_train(&watch).unwrap();
     let ends = watch.ends.lock().unwrap();

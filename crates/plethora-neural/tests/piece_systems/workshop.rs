@@ -112,6 +112,16 @@ pub(crate) fn set_of(config: &OpenPieceConfig, documents: Vec<Document>) -> Piec
     builder.finish(&[]).unwrap()
 }
 
+/// The documents of [`set`], of which every twentieth is held back.
+pub(crate) fn set_apart(config: &OpenPieceConfig) -> (PieceSet, ValidationDocuments) {
+    let mut builder = PieceSetBuilder::new(CutsTexts::new(config, None).unwrap());
+    for document in documents(300) {
+        builder.add(document).unwrap();
+    }
+    let held: Vec<u32> = (0..300).step_by(20).collect();
+    builder.end(&[]).unwrap().apart(&held).unwrap()
+}
+
 /// A run with a folder of its own.
 pub(crate) struct Workshop<'a> {
     pub(crate) set: &'a PieceSet,

@@ -28,6 +28,7 @@ pub(crate) fn config() -> TrainConfig {
         hidden_rate: 1.0,
         word_rate: 1.0,
         weight_decay: 0.01,
+        epsilon: 1e-8,
         schedule: Schedule::Linear,
         warm_up: 0.1,
         clip: Clip::Adaptive,
@@ -39,6 +40,7 @@ pub(crate) fn config() -> TrainConfig {
         precision: Precision::F32,
         valid_share: 0.1,
         valid_max: 100,
+        return_held_back: false,
         validate_every: 1.0,
         patience: 0,
         checkpoint_minutes: 10.0,
@@ -106,6 +108,7 @@ impl Workshop {
             seed: SeedStream::new(seed),
             work: &work,
             name: "toy",
+            length: None,
             progress: &progress,
             journal: &mut journal,
         };

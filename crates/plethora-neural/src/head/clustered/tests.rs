@@ -130,10 +130,37 @@ fn phases_and_activations_equal_the_reference() {
 }
 
 #[test]
-fn ranking_alone_leaves_vector_and_clusters_untouched() {
+fn clusters_may_be_chosen_by_another_vector() {
+    let mut case = Case::new(&SMALL, Activation::None, Kind::Float, 4);
+    let rows = |case: &Case| {
+        case.learn(LossScale::Sum, Phase::Rank, 1.0)
+            .rows
+            .remove(0)
+            .rows
+    };
+    let own = rows(&case);
+    case.recall = Some(case.vector.detach().flip([0]) * 2.0 - 0.5);
+    assert!(rows(&case) != own, "other vectors choose other clusters");
+    for scale in [LossScale::Sum, LossScale::Mean] {
+        case.vector = case.vector.detach().copy().set_requires_grad(true);
+        case.assert_equals_reference(scale, Phase::Rank, 1e-4);
+    }
+    let keep = SMALL.labels;
+    let ranked = case.head.rank(&case.input(), SMALL.beam, keep);
+    let leaves = case.leaves();
+    for number in 0..SMALL.documents {
+        let expected = best_by_hand(&case, &leaves, number);
+        let scores = doubles(&ranked.log_scores.get(number as i64));
+        for (found, (expected, _)) in scores.iter().zip(&expected) {
+            assert!((found - expected).abs() < 1e-4, "{found} {expected}");
+        }
+    }
+}
+
+#[test]
+fn ranking_alone_leaves_clusters_untouched() {
     let case = Case::new(&SMALL, Activation::None, Kind::Float, 4);
     let learnt = case.learn(LossScale::Sum, Phase::Rank, 1.0);
-    assert!(!case.vector.grad().defined());
     let gradients = case.gradients(&learnt);
     let largest = |name: &str| gradients[name].abs().max().double_value(&[]);
     assert_eq!(largest("head.clusters"), 0.0);
@@ -226,6 +253,7 @@ fn clusters_start_at_their_log_odds() {
         parameters: &parameters,
         vector: &vector,
         prior: None,
+        recall: None,
     };
     let found = doubles(&head.logits(&input).sigmoid());
     for (found, expected) in found.iter().zip([0.5, 0.1]) {

@@ -70,6 +70,7 @@ impl Case {
             parameters: &self.parameters,
             vector: &self.vector,
             prior: None,
+            recall: None,
         }
     }
 

@@ -142,6 +142,7 @@ impl Case {
             parameters: &self.parameters,
             vector: &self.vector,
             prior: None,
+            recall: None,
         }
     }
 

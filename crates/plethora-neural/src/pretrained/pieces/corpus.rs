@@ -1,6 +1,7 @@
 //! A corpus as rows of piece ids.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use plethora_core::IndexRows;
 
@@ -70,11 +71,21 @@ impl PieceCorpusBuilder {
 
     /// Tokenises what is left and gives the rows of all texts, with what cut them.
     pub fn finish(mut self) -> (Pieces, PieceRows) {
+        self.end();
+        (self.pieces, self.rows)
+    }
+
+    /// Tokenises what is left: no texts follow.
+    pub(crate) fn end(&mut self) {
         if !self.waiting.is_empty() {
             let block = std::mem::take(&mut self.waiting);
             self.add_block(&block);
         }
-        (self.pieces, self.rows)
+    }
+
+    /// What cuts texts, and the rows of those that were added until the [`end`](Self::end).
+    pub(crate) fn ended(&self) -> (&Pieces, &PieceRows) {
+        (&self.pieces, &self.rows)
     }
 
     fn wait(&mut self, texts: &[impl AsRef<str>]) {
@@ -108,7 +119,9 @@ impl PieceCorpusBuilder {
 #[derive(Debug, Clone, Default)]
 pub struct PieceRows {
     /// All but the last have [`TEXTS_A_BLOCK`] rows.
-    blocks: Vec<Block>,
+    blocks: Vec<Arc<Block>>,
+    /// Which rows of the blocks these are, where not all.
+    chosen: Option<Vec<u32>>,
     num_rows: usize,
     num_items: usize,
     num_hits: usize,
@@ -143,8 +156,12 @@ impl PieceRows {
 
     /// The pieces of the text at `index`.
     pub fn row(&self, index: usize) -> &[u32] {
+        let index = match &self.chosen {
+            Some(chosen) => chosen[index] as usize,
+            None => index,
+        };
         let row = index % TEXTS_A_BLOCK;
-        match &self.blocks[index / TEXTS_A_BLOCK] {
+        match &*self.blocks[index / TEXTS_A_BLOCK] {
             Block::Held(rows) => rows.row(row),
             Block::Mapped(rows) => rows.row(row),
         }
@@ -153,6 +170,21 @@ impl PieceRows {
     /// All rows in order.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = &[u32]> {
         (0..self.num_rows).map(|index| self.row(index))
+    }
+
+    /// Some of these rows, which are not copied.
+    #[must_use]
+    pub fn some(&self, rows: impl Iterator<Item = u32>) -> Self {
+        let mut some = self.clone();
+        let chosen = rows.map(|row| match &self.chosen {
+            Some(chosen) => chosen[row as usize],
+            None => row,
+        });
+        let chosen: Vec<u32> = chosen.collect();
+        some.num_rows = chosen.len();
+        some.chosen = Some(chosen);
+        some.num_items = some.rows().map(<[u32]>::len).sum();
+        some
     }
 
     /// A copy in memory.
@@ -174,7 +206,7 @@ impl PieceRows {
         let (num_rows, num_items) = block.sizes();
         self.num_rows += num_rows;
         self.num_items += num_items;
-        self.blocks.push(block);
+        self.blocks.push(Arc::new(block));
     }
 
     /// For people.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 use plethora_core::{Error, IndexRows};
 use rayon::prelude::*;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tokenizers::{Encoding, Tokenizer};
 
@@ -73,6 +74,25 @@ impl Pieces {
         Self::new(parse(&path, &bytes)?, path)
     }
 
+    /// The same for texts that are lower-cased first.
+    ///
+    /// # Errors
+    ///
+    /// [`Model`](plethora_core::Error::Model) where the tokenizer cannot be used so.
+    pub fn lower_cased(self) -> Result<Self> {
+        let mut layout: Value = serde_json::from_str(&self.json()).unwrap_or_default();
+        let mut steps = vec![json!({ "type": "Lowercase" })];
+        steps.extend(Some(layout["normalizer"].take()).filter(|step| !step.is_null()));
+        layout["normalizer"] = json!({ "type": "Sequence", "normalizers": steps });
+        let tokenizer = parse(&self.path, layout.to_string().as_bytes())?;
+        Self::new(tokenizer, self.path)
+    }
+
+    fn json(&self) -> String {
+        (self.tokenizer.to_string(false))
+            .expect("a tokenizer that was written once can be written again")
+    }
+
     fn new(mut tokenizer: Tokenizer, path: PathBuf) -> Result<Self> {
         let unusable = |reason: String| {
             let message = format!("not a tokenizer that can be used: {reason}");
@@ -108,11 +128,7 @@ impl Pieces {
     pub fn save_to(&self, folder: &Path) -> Result<()> {
         let path = folder.join(TOKENIZER_FILE);
         let partial = folder.join(format!("{TOKENIZER_FILE}.partial"));
-        let json = self
-            .tokenizer
-            .to_string(false)
-            .expect("a tokenizer that was written once can be written again");
-        fs::write(&partial, json)
+        fs::write(&partial, self.json())
             .and_then(|()| fs::rename(&partial, &path))
             .map_err(Error::write(&path))?;
         Ok(())
@@ -278,6 +294,32 @@ mod tests {
                 let spans = expected.map(|id| (id, 0..0));
                 assert_eq!(pieces.spans(text, 9), spans, "{case}");
             }
+        }
+    }
+
+    #[test]
+    fn texts_are_lower_cased_where_the_encoder_tells_cases_apart() {
+        for case in ["roberta", "xlnet"] {
+            let pieces = golden::pieces(case);
+            let (upper, lower) = ("The LIBRARY, of ÉCOLES", "the library, of écoles");
+            assert_ne!(pieces.encode(upper, 99), pieces.encode(lower, 99), "{case}");
+            let lowered = pieces.clone().lower_cased().unwrap();
+            let expected = pieces.encode(lower, 99);
+            assert_eq!(lowered.encode(upper, 99), expected, "{case}");
+            assert_eq!(lowered.num_special(), pieces.num_special());
+            assert_ne!(
+                lowered.fingerprint(),
+                pieces.fingerprint(),
+                "the cache tells them apart"
+            );
+            // Places are those of the text as it is.
+            let spans = lowered.spans(upper, 99).into_iter().map(|(_, place)| place);
+            let ends = spans.map(|place| place.end).max();
+            assert_eq!(ends, Some(upper.len()), "{case}");
+            let folder = tempfile::tempdir().unwrap();
+            lowered.save_to(folder.path()).unwrap();
+            let opened = Pieces::load_from(folder.path()).unwrap();
+            assert_eq!(opened.encode(upper, 99), expected, "{case}");
         }
     }
 

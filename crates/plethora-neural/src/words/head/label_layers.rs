@@ -115,6 +115,7 @@ fn pooled<'a>(input: &StatesInput<'a>, vector: &'a Tensor) -> VectorInput<'a> {
         parameters: input.parameters,
         vector,
         prior: None,
+        recall: None,
     }
 }
 

@@ -21,6 +21,8 @@ pub(super) struct Case {
     pub(super) config: ClusteredConfig,
     /// A leaf, where an encoder's graph would end.
     pub(super) vector: Tensor,
+    /// What clusters are chosen by instead.
+    pub(super) recall: Option<Tensor>,
     pub(super) documents: Vec<Vec<u32>>,
     pub(super) targets: LabelPlaces,
 }
@@ -69,6 +71,7 @@ impl Case {
             clusters,
             config,
             vector: vector.set_requires_grad(true),
+            recall: None,
             targets: LabelPlaces::new(documents.iter().map(Vec::as_slice)),
             documents,
         }
@@ -79,6 +82,7 @@ impl Case {
             parameters: &self.parameters,
             vector: &self.vector,
             prior: None,
+            recall: self.recall.as_ref(),
         }
     }
 
@@ -175,7 +179,7 @@ impl Case {
         let mut total = Tensor::zeros([], (Kind::Double, Device::Cpu));
         for (number, truth) in self.documents.iter().enumerate() {
             let vector = leaves["vector"].select(0, number as i64);
-            let logits = leaves["head.clusters"].mv(&vector) + &leaves["head.cluster_bias"];
+            let logits = self.cluster_logits(leaves, number);
             let probabilities = doubles(&logits.sigmoid());
             if phase != Phase::Rank {
                 let clusters: Vec<u32> = (0..self.clusters.num_clusters() as u32).collect();
@@ -188,10 +192,6 @@ impl Case {
                 total += combined(losses, scale);
             }
             if phase != Phase::Recall {
-                let vector = match phase {
-                    Phase::Rank => vector.detach(),
-                    _ => vector,
-                };
                 let hidden = hidden(leaves, &vector, self.config.activation);
                 let candidates = self.candidates(number, &probabilities);
                 let losses = candidates.iter().map(|&label| {
@@ -204,6 +204,16 @@ impl Case {
         let loss = total / self.documents.len() as f64;
         (&loss * step_scale).backward();
         loss.double_value(&[])
+    }
+
+    /// Scores of the clusters for a document, before the sigmoid.
+    fn cluster_logits(&self, leaves: &BTreeMap<String, Tensor>, number: usize) -> Tensor {
+        let vector = match &self.recall {
+            Some(recall) => recall.to_kind(Kind::Double),
+            None => leaves["vector"].shallow_clone(),
+        };
+        let vector = vector.select(0, number as i64);
+        leaves["head.clusters"].mv(&vector) + &leaves["head.cluster_bias"]
     }
 
     pub(super) fn assert_equals_reference(&self, scale: LossScale, phase: Phase, tolerance: f64) {
@@ -317,7 +327,7 @@ pub(super) fn best_by_hand(
     number: usize,
 ) -> Vec<(f64, u32)> {
     let vector = leaves["vector"].select(0, number as i64);
-    let logits = leaves["head.clusters"].mv(&vector) + &leaves["head.cluster_bias"];
+    let logits = case.cluster_logits(leaves, number);
     let of_clusters = doubles(&logits.sigmoid());
     let mut order: Vec<u32> = (0..of_clusters.len() as u32).collect();
     order.sort_by(|&one, &other| of_clusters[other as usize].total_cmp(&of_clusters[one as usize]));

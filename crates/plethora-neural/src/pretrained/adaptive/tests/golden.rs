@@ -98,6 +98,7 @@ fn scores_equal_pytorch_in_a_batch_and_alone() {
                 parameters: &case.parameters,
                 vector: &case.vector.narrow(0, document, 1),
                 prior: None,
+                recall: None,
             };
             let alone = by_label(&case.head.rank(&input, 1, num_labels));
             assert_close(&alone, &expected.narrow(0, document, 1), 1e-5, name);
