@@ -11,15 +11,25 @@ const SETTLED_FILE: &str = "settings.json";
 /// The settings that a run was begun with, if choices were made then: they stay, wherever and with how
 /// much memory it is resumed.
 pub(crate) fn begun_with<T: DeserializeOwned>(work: &WorkFolder) -> Option<T> {
-    let bytes = std::fs::read(work.path(SETTLED_FILE)).ok()?;
+    kept_as(work, SETTLED_FILE)
+}
+
+/// What [`keep_as`] kept.
+pub(crate) fn kept_as<T: DeserializeOwned>(work: &WorkFolder, name: &str) -> Option<T> {
+    let bytes = std::fs::read(work.path(name)).ok()?;
     serde_json::from_slice(&bytes).ok()
 }
 
 /// Keeps the choices of a run that begins.
 pub(crate) fn keep_settings(work: &WorkFolder, config: &impl Serialize) -> Result<()> {
-    let path = work.path(SETTLED_FILE);
+    keep_as(work, SETTLED_FILE, config)
+}
+
+/// Keeps choices of a part of a run in a file of their own.
+pub(crate) fn keep_as(work: &WorkFolder, name: &str, config: &impl Serialize) -> Result<()> {
+    let path = work.path(name);
     let text = serde_json::to_vec_pretty(config).map_err(|error| Error::data(error.to_string()))?;
-    let new = work.path(&format!("{SETTLED_FILE}.new"));
+    let new = work.path(&format!("{name}.new"));
     std::fs::write(&new, text).map_err(Error::write(&new))?;
     std::fs::rename(&new, &path).map_err(Error::write(&path))
 }
