@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use plethora_catalogue::{Catalogue, CatalogueConfig};
 use plethora_core::artifact::WorkFolder;
 use plethora_core::corpus::{Content, Document};
-use plethora_core::{Error, NoProgress, Progress};
+use plethora_core::{Error, IndexRows, NoProgress, Progress};
 use plethora_linear::trees::{LinearConfig, LinearModel, LinearTrainer};
 use plethora_linear::{TrainingSet, TrainingSetBuilder};
 
@@ -44,6 +44,7 @@ fn trainer<'a>(set: &'a TrainingSet, config: &'a LinearConfig) -> LinearTrainer<
         num_pruned: set.features.num_columns(),
         labels_of_documents: &set.labels_of_documents,
         space: &set.space,
+        candidates: None,
         label_names: None,
         config,
     }
@@ -150,4 +151,27 @@ fn the_fingerprint_follows_data_and_settings() {
         fingerprint
     );
     assert_ne!(trainer(&set, &other).fingerprint().unwrap(), fingerprint);
+}
+
+#[test]
+fn candidates_of_another_model_are_hard_negatives() {
+    let (set, mut config) = (training_set(), config("parabel"));
+    config.hard_negatives = 0;
+    let trees = |candidates: Option<&IndexRows>| {
+        let scratch = tempfile::tempdir().unwrap();
+        let work = WorkFolder::open(&scratch.path().join("model"), "x", false).unwrap();
+        let trainer = LinearTrainer {
+            candidates,
+            ..trainer(&set, &config)
+        };
+        trainer.run(&work, &NoProgress).unwrap();
+        files(&work, &config)
+    };
+    let plain = trees(None);
+    // Where a document belongs it is already.
+    assert_eq!(trees(Some(&set.labels_of_documents)), plain);
+    let others: IndexRows = (set.labels_of_documents.rows())
+        .map(|row| [(row[0] + 1) % set.space.len() as u32])
+        .collect();
+    assert_ne!(trees(Some(&others)), plain);
 }

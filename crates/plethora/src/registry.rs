@@ -19,6 +19,7 @@ const NEURAL: Absent = Absent {
         "lightattention",
         "treaderxml",
         "dense",
+        "xr-transformer",
         "siamese",
     ],
     what: "neural systems",

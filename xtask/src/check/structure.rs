@@ -22,6 +22,7 @@ const FAMILIES: &[(&[&str], &str)] = &[
         "crates/plethora-neural/src/pretrained/",
     ),
     (&["treader"], "crates/plethora-neural/src/treader/"),
+    (&["xr-transformer"], "crates/plethora-neural/src/dense/"),
 ];
 
 /// Where families are registered.

@@ -57,8 +57,9 @@ pub(crate) struct SettingsArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) vectors: Option<PathBuf>,
 
-    /// Pretrained transformer to start from: a Hugging Face folder, or a name in the Hugging Face
-    /// cache. Without --system, a sentence encoder from that cache is taken if there is one; none: no encoder
+    /// Pretrained transformer to start from: a Hugging Face folder, the folder of a model that was trained from one, or
+    /// a name in the Hugging Face cache. Without --system, a sentence encoder from that cache is taken if there is one;
+    /// none: no encoder
     #[arg(long, value_name = "FOLDER")]
     pub(crate) encoder: Option<String>,
 }

@@ -90,6 +90,11 @@ fn arguments<'a>(system: &'a str, model: &'a str) -> Vec<&'a str> {
                 "--no-cache",
             ],
         ]),
+        "xr-transformer" => join(&[
+            &linear,
+            &["--encoder", ENCODER, "--set", "document.max_length=24"],
+            &["--set", "fine_tuning.epochs=1", "--no-cache"],
+        ]),
         _ => train_args(system, model, &["--set", "train.epochs=1"]),
     };
     join(&[&args, &NAMES, &["-q"]])

@@ -257,6 +257,7 @@ mod tests {
             num_pruned: features.num_columns(),
             labels_of_documents: &labels_of_documents,
             space: &space,
+            candidates: None,
             label_names: None,
             config,
         };

@@ -26,6 +26,9 @@ pub struct LinearTrainer<'a> {
     pub labels_of_documents: &'a IndexRows,
     /// The labels.
     pub space: &'a LabelSpace,
+    /// Labels that another model ranks highest for each document, where one was asked: nodes above them have the
+    /// document as a hard negative.
+    pub candidates: Option<&'a IndexRows>,
     /// Features of the labels' own names, where these shall shape the trees.
     pub label_names: Option<&'a SparseMatrix>,
     /// The settings, the seed among them.
@@ -62,6 +65,7 @@ impl LinearTrainer<'_> {
             return Ok(times);
         }
         let documents_of_labels = self.labels_of_documents.transpose(self.space.len());
+        let candidates = (self.candidates).map(|labels| labels.transpose(self.space.len()));
         let started = Instant::now();
         progress.start("label features", None);
         let label_vectors = self.label_vectors(&documents_of_labels);
@@ -71,8 +75,15 @@ impl LinearTrainer<'_> {
             let seed = SeedStream::new(self.config.seed)
                 .named("tree")
                 .child(tree_number as u64);
-            self.train_tree(tree_number, &label_vectors, &documents_of_labels, seed)
-                .run(work, progress, &mut times)?;
+            OneTree {
+                trainer: self,
+                number: tree_number,
+                label_vectors: &label_vectors,
+                documents_of_labels: &documents_of_labels,
+                documents_of_candidates: candidates.as_ref(),
+                seed,
+            }
+            .run(work, progress, &mut times)?;
         }
         Ok(times)
     }
@@ -87,22 +98,6 @@ impl LinearTrainer<'_> {
             _ => vectors,
         }
     }
-
-    fn train_tree<'a>(
-        &'a self,
-        number: usize,
-        label_vectors: &'a SparseMatrix,
-        documents_of_labels: &'a IndexRows,
-        seed: SeedStream,
-    ) -> OneTree<'a> {
-        OneTree {
-            trainer: self,
-            number,
-            label_vectors,
-            documents_of_labels,
-            seed,
-        }
-    }
 }
 
 /// One tree of a [`LinearTrainer`].
@@ -111,6 +106,7 @@ struct OneTree<'a> {
     number: usize,
     label_vectors: &'a SparseMatrix,
     documents_of_labels: &'a IndexRows,
+    documents_of_candidates: Option<&'a IndexRows>,
     seed: SeedStream,
 }
 
@@ -141,6 +137,7 @@ impl OneTree<'_> {
             documents: features,
             num_pruned,
             documents_of_labels: self.documents_of_labels,
+            documents_of_candidates: self.documents_of_candidates,
             tree: &tree,
             config,
             seed: self.seed,

@@ -25,6 +25,8 @@ pub(crate) struct TreeTraining<'a> {
     /// Features whose small weights are dropped.
     pub(crate) num_pruned: usize,
     pub(crate) documents_of_labels: &'a IndexRows,
+    /// The same of labels that another model ranks highest, where one was asked.
+    pub(crate) documents_of_candidates: Option<&'a IndexRows>,
     pub(crate) tree: &'a LabelTree,
     pub(crate) config: &'a LinearConfig,
     pub(crate) seed: SeedStream,
@@ -39,24 +41,28 @@ impl<'a> TreeTraining<'a> {
     /// Trains every node and writes its chunks to `file`, in the order of nodes, so that the result
     /// does not depend on the number of threads and only few nodes are in memory.
     pub(crate) fn run(&self, progress: &dyn Progress, file: &mut TreeFileWriter) -> Result<()> {
-        let members = NodeDocuments::new(self.tree, self.documents_of_labels);
+        let reached = |documents| NodeDocuments::new(self.tree, documents);
+        let mut sent = Sent {
+            members: reached(self.documents_of_labels),
+            candidates: self.documents_of_candidates.map(reached),
+            arrivals: Vec::new(),
+        };
         let mut beam = (self.config.hard_negatives > 0).then(|| {
             TrainingBeam::new(
                 self.documents,
-                members.of_node(0),
+                sent.members.of_node(0),
                 self.tree,
                 self.config.solver.loss,
                 self.config.hard_negatives,
             )
         });
-        let mut arrivals = Vec::new();
         for level in self.tree.levels() {
             let mut inner = OwnedTreeWeights::default();
             let mut node = level.start;
             while node < level.end {
-                let batch = Self::next_batch(node..level.end, &members, &arrivals);
+                let batch = Self::next_batch(node..level.end, &sent);
                 node = batch.end;
-                self.train_batch(batch, &members, &arrivals, progress, |node, chunk| {
+                self.train_batch(batch, &sent, progress, |node, chunk| {
                     let Some(chunk) = chunk else {
                         inner.end_node();
                         return file.end_node();
@@ -68,7 +74,7 @@ impl<'a> TreeTraining<'a> {
                 })?;
             }
             if let Some(beam) = &mut beam {
-                arrivals = beam.descend(level.start, &inner);
+                sent.arrivals = beam.descend(level.start, &inner);
             }
         }
         Ok(())
@@ -76,18 +82,14 @@ impl<'a> TreeTraining<'a> {
 
     /// The next nodes to train side by side: so many that together they gather at most twice the
     /// documents of the root, which bounds the memory and leaves two halves to two threads.
-    fn next_batch(
-        rest: Range<usize>,
-        members: &NodeDocuments,
-        arrivals: &[Arrival],
-    ) -> Range<usize> {
-        let limit = 2 * members.of_node(0).len();
+    fn next_batch(rest: Range<usize>, sent: &Sent) -> Range<usize> {
+        let limit = 2 * sent.members.of_node(0).len();
         let mut num_documents = 0;
         let end = rest
             .clone()
             .take(NODES_PER_BATCH)
             .find(|&node| {
-                num_documents += members.of_node(node).len() + arrivals_at(node, arrivals).len();
+                num_documents += sent.members.of_node(node).len() + sent.visitors(node).count();
                 num_documents > limit && node > rest.start
             })
             .unwrap_or_else(|| rest.end.min(rest.start + NODES_PER_BATCH));
@@ -99,13 +101,12 @@ impl<'a> TreeTraining<'a> {
     fn train_batch(
         &self,
         batch: Range<usize>,
-        members: &NodeDocuments,
-        arrivals: &[Arrival],
+        sent: &Sent,
         progress: &dyn Progress,
         mut write: impl FnMut(usize, Option<&Chunk>) -> Result<()>,
     ) -> Result<()> {
         if batch.len() == 1 {
-            let training = self.gather(batch.start, members, arrivals);
+            let training = self.gather(batch.start, sent);
             for chunk in training.chunk_numbers() {
                 write(batch.start, Some(&training.train_chunk(chunk, progress)?))?;
             }
@@ -114,7 +115,7 @@ impl<'a> TreeTraining<'a> {
         let trained = (batch.clone().into_par_iter())
             .with_max_len(1)
             .map(|node| {
-                let training = self.gather(node, members, arrivals);
+                let training = self.gather(node, sent);
                 let chunks = training.chunk_numbers();
                 chunks
                     .map(|chunk| training.train_chunk(chunk, progress))
@@ -131,20 +132,12 @@ impl<'a> TreeTraining<'a> {
     }
 
     /// Everything that the classifiers of a node learn from.
-    fn gather<'m>(
-        &self,
-        node: usize,
-        members: &'m NodeDocuments,
-        arrivals: &[Arrival],
-    ) -> NodeTraining<'m>
+    fn gather<'m>(&self, node: usize, sent: &'m Sent) -> NodeTraining<'m>
     where
         'a: 'm,
     {
-        let visitors = arrivals_at(node, arrivals).iter();
-        let documents = union(
-            members.of_node(node),
-            visitors.map(|arrival| arrival.document),
-        );
+        let members = &sent.members;
+        let documents = union(members.of_node(node), sent.visitors(node));
         let children = self.tree.children(node).map(|child| members.of_node(child));
         let labels = self.tree.labels(node).iter();
         let documents_of_labels = self.documents_of_labels;
@@ -164,6 +157,26 @@ impl<'a> TreeTraining<'a> {
             },
             seed: self.seed.child(node as u64),
         }
+    }
+}
+
+/// Training documents by the nodes that they are sent to.
+struct Sent {
+    /// Those with a label at or below a node.
+    members: NodeDocuments,
+    /// Those for which another model takes such a label for likely.
+    candidates: Option<NodeDocuments>,
+    /// Those that the levels above send there.
+    arrivals: Vec<Arrival>,
+}
+
+impl Sent {
+    /// The documents that come to a node whether they belong there or not.
+    fn visitors(&self, node: usize) -> impl Iterator<Item = u32> {
+        let candidates = (self.candidates.iter()).flat_map(move |sent| sent.of_node(node));
+        let arrivals = arrivals_at(node, &self.arrivals).iter();
+        let arrivals = arrivals.map(|arrival| arrival.document);
+        candidates.copied().chain(arrivals)
     }
 }
 

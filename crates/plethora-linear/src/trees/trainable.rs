@@ -40,6 +40,7 @@ impl Trainable for LinearConfig {
             num_pruned: set.features.num_columns(),
             labels_of_documents: &set.labels_of_documents,
             space: &set.space,
+            candidates: None,
             label_names: label_names.as_ref(),
             config: self,
         };

@@ -1,4 +1,4 @@
-//! Settings of the system `dense`.
+//! Settings of linear classifiers over terms and vectors.
 
 use plethora_core::checks::{check, number_from, share_below_one, within};
 use plethora_core::text::TfIdfConfig;
@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::blend::{Blend, Voice};
+use super::fine_tuning_config::{FineTuning, OpenFineTuning};
 use crate::setting::Setting;
 use crate::transformer::{Pooling, TransformerConfig};
 
@@ -18,18 +19,21 @@ use crate::transformer::{Pooling, TransformerConfig};
 const MAX_NEIGHBOURS: usize = 100_000;
 
 /// Settings as users give them: what they leave open is chosen by the encoder and the documents.
-pub type OpenDenseConfig = DenseConfig<Auto<Pooling>, Auto<f32>>;
+pub type OpenDenseConfig = DenseConfig<Auto<Pooling>, Auto<f32>, OpenFineTuning>;
 
-/// Settings of the system `dense`, with all choices made: what models have.
+/// Settings of a system of the family, with all choices made: what models have.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct DenseConfig<Pool = Pooling, Number = f32> {
+pub struct DenseConfig<Pool = Pooling, Number = f32, Tuning = FineTuning> {
     /// Name of the system.
     pub system: String,
     /// Seeds the trees, the order of documents and which are held back.
     pub seed: u64,
     /// The pretrained encoder.
     pub encoder: EncoderConfig<Pool>,
+    /// How the encoder is fine-tuned before it reads; absent where it stays as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fine_tuning: Option<Tuning>,
     /// Documents before the encoder.
     pub document: DocumentConfig,
     /// How texts become TF-IDF features.
@@ -44,7 +48,7 @@ pub struct DenseConfig<Pool = Pooling, Number = f32> {
     pub train: FitConfig,
 }
 
-/// The pretrained encoder, which stays as it is.
+/// The pretrained encoder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EncoderConfig<Pool = Pooling> {
@@ -108,7 +112,7 @@ pub struct FitConfig {
     pub valid_max: usize,
 }
 
-impl<Pool, Number: Setting<f32>> DenseConfig<Pool, Number> {
+impl<Pool, Number: Setting<f32>, Tuning> DenseConfig<Pool, Number, Tuning> {
     /// Refuses settings that cannot work, naming the key.
     pub fn validate(&self) -> Result<()> {
         check(
@@ -155,7 +159,12 @@ impl<Pool, Number: Setting<f32>> DenseConfig<Pool, Number> {
 
 impl OpenDenseConfig {
     /// The settings with these choices.
-    pub(super) fn settled(&self, encoder: EncoderConfig, blend: Blend) -> DenseConfig {
+    pub(super) fn settled(
+        &self,
+        encoder: EncoderConfig,
+        fine_tuning: Option<FineTuning>,
+        blend: Blend,
+    ) -> DenseConfig {
         let voice = |open: &NeighboursConfig<_>, voice: Voice| NeighboursConfig {
             num_neighbours: open.num_neighbours,
             power: voice.power,
@@ -166,12 +175,22 @@ impl OpenDenseConfig {
             system: self.system.clone(),
             seed: self.seed,
             encoder,
+            fine_tuning,
             document: self.document.clone(),
             text: self.text.clone(),
             classifiers: self.classifiers.clone(),
             neighbours: voice(&self.neighbours, by_vectors),
             term_neighbours: voice(&self.term_neighbours, by_terms),
             train: self.train.clone(),
+        }
+    }
+
+    /// Refuses settings that cannot work, naming the key.
+    pub(super) fn validate_all(&self) -> Result<()> {
+        self.validate()?;
+        match &self.fine_tuning {
+            Some(tuning) => (tuning.validate()).map_err(|error| error.within("fine_tuning")),
+            None => Ok(()),
         }
     }
 

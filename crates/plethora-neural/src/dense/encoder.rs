@@ -11,15 +11,13 @@ use super::vectors::{Vectors, unit_halves};
 use crate::Result;
 use crate::guard::guarded;
 use crate::parameters::{DenseParametersBuilder, Parameters};
-use crate::pretrained::{ARCHITECTURE_FILE, Cut, ON_CPU, ON_GPU, PieceBatch, at_rest};
+use crate::pretrained::{Cut, ON_CPU, ON_GPU, PieceBatch, at_rest};
 use crate::start::Start;
 use crate::systems::network_file;
 use crate::systems::ranked_batches::{RankedBatches, ReadsBatches};
 use crate::systems::rankings::flat;
+use crate::transformer::trained_folder::{ARCHITECTURE_FILE, ENCODER_FILE};
 use crate::transformer::{Architecture, PieceInput, Transformer, TransformerConfig, Weights};
-
-/// Name of the encoder's weights in a model folder.
-pub(crate) const ENCODER_FILE: &str = "encoder.safetensors";
 
 /// An encoder, ready to read.
 #[derive(Debug)]
@@ -33,7 +31,7 @@ pub(crate) struct FrozenEncoder {
 }
 
 impl FrozenEncoder {
-    /// Reads the encoder of a Hugging Face folder, to compute in numbers of `kind`; what a model will keep
+    /// Reads the encoder of a folder, to compute in numbers of `kind`; what a model will keep
     /// of it stays in 32 bits.
     pub(crate) fn load(
         architecture: Architecture,
@@ -45,15 +43,38 @@ impl FrozenEncoder {
         Ok(encoder)
     }
 
+    /// As [`load`](Self::load), with weights from a file that has them by the names that they have here.
+    pub(crate) fn load_file(
+        architecture: Architecture,
+        config: &EncoderConfig,
+        file: &Path,
+        (device, kind): (tch::Device, Kind),
+    ) -> Result<Self> {
+        let settings = config.transformer();
+        let weights = Weights::File(file);
+        let mut encoder = Self::with_weights(architecture, &settings, weights, (device, kind))?;
+        encoder.parameters.dense.end_training();
+        Ok(encoder)
+    }
+
     /// As [`load`](Self::load), by the settings of a transformer, with gradients.
     pub(crate) fn load_to_train(
         architecture: Architecture,
         settings: &TransformerConfig,
         (device, kind): (tch::Device, Kind),
     ) -> Result<Self> {
+        let weights = Weights::Folder(Path::new(&settings.folder));
+        Self::with_weights(architecture, settings, weights, (device, kind))
+    }
+
+    fn with_weights(
+        architecture: Architecture,
+        settings: &TransformerConfig,
+        weights: Weights<'_>,
+        (device, kind): (tch::Device, Kind),
+    ) -> Result<Self> {
         guarded(|| {
             let mut builder = DenseParametersBuilder::default();
-            let weights = Weights::Folder(Path::new(&settings.folder));
             let transformer = Transformer::new(&architecture, settings, &mut builder, weights)?;
             let dense = builder.finish_in(device, kind);
             Ok(Self {

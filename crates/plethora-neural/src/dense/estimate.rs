@@ -3,9 +3,11 @@
 use plethora_system::{Estimate, Trainable as _, TrainingSize};
 use tch::{Device, Kind};
 
-use super::config::OpenDenseConfig;
+use super::config::{EncoderConfig, OpenDenseConfig};
 use crate::precision::prediction_kind;
+use crate::pretrained;
 use crate::systems::estimate::{LIBRARY_BYTES, words_per_document};
+use crate::transformer::Pooling;
 
 /// Pieces of a word.
 const PIECES_PER_WORD: f64 = 1.3;
@@ -26,8 +28,27 @@ const OPERATIONS_PER_SECOND: (f64, f64) = (2.5e11, 9.0e10);
 /// Bytes of a weight: as it is kept and as it is computed with.
 const BYTES_PER_WEIGHT: f64 = 8.0;
 
-/// The encoder's one pass, and the classifiers twice: without the held-back documents, then with all.
+/// What fine-tuning takes, where there is some, and all that follows.
 pub(super) fn estimate(config: &OpenDenseConfig, size: &TrainingSize) -> Estimate {
+    let frozen = frozen(config, size);
+    let network = config.fine_tuning.as_ref().and_then(|tuning| {
+        let encoder = EncoderConfig {
+            folder: config.encoder.folder.clone(),
+            pooling: Pooling::Mean,
+        };
+        tuning.network(config, &encoder).ok()
+    });
+    let Some(network) = network.map(|network| pretrained::estimate(&network, size)) else {
+        return frozen;
+    };
+    Estimate {
+        cpu_seconds: network.cpu_seconds + frozen.cpu_seconds,
+        peak_memory_bytes: network.peak_memory_bytes.max(frozen.peak_memory_bytes),
+    }
+}
+
+/// The encoder's one pass, and the classifiers twice: without the held-back documents, then with all.
+fn frozen(config: &OpenDenseConfig, size: &TrainingSize) -> Estimate {
     let documents = size.num_documents as f64;
     let longest = config.document.max_length as f64;
     let length = (PIECES_PER_WORD * words_per_document(size)).clamp(1.0, longest);

@@ -1,4 +1,4 @@
-//! The system `dense`.
+//! The systems `dense` and `xr-transformer`.
 
 use plethora_core::Result;
 use plethora_core::artifact::ModelReader;
@@ -9,11 +9,11 @@ use plethora_system::{
 use schemars::Schema;
 
 use super::config::OpenDenseConfig;
-use super::encoder::ENCODER_FILE;
 use super::model::DenseModel;
 use crate::systems::network_file::num_values;
 use crate::systems::recipes::system;
 use crate::systems::{DTYPE, SEED};
+use crate::transformer::trained_folder::ENCODER_FILE;
 
 /// Nodes of the tree that are searched.
 const BEAM: (&str, &str) = ("beam", "classifiers.beam");
@@ -21,18 +21,28 @@ const BEAM: (&str, &str) = ("beam", "classifiers.beam");
 /// The pretrained transformer.
 const ENCODER: (&str, &str) = ("encoder", "encoder.folder");
 
-/// The family of frozen encoders.
+/// The family of encoders that read every document once.
 #[derive(Debug, Clone, Copy)]
 pub struct Dense;
 
-static SYSTEMS: [SystemSpec; 1] = [system! {
-    name: "dense",
-    about: "a pretrained transformer that stays as it is: linear classifiers over terms and vectors, and the nearest documents by both",
-    presets: [],
-    options: &[SEED, BEAM, ENCODER, DTYPE],
-    example: "--system dense --encoder ./all-MiniLM-L6-v2",
-    auto: AutoMember { name: "dense", settings: "", names: NameUse::Ignored },
-}];
+static SYSTEMS: [SystemSpec; 2] = [
+    system! {
+        name: "dense",
+        about: "a pretrained transformer that stays as it is: linear classifiers over terms and vectors, and the nearest documents by both",
+        presets: [],
+        options: &[SEED, BEAM, ENCODER, DTYPE],
+        example: "--system dense --encoder ./all-MiniLM-L6-v2",
+        auto: AutoMember { name: "dense", settings: "", names: NameUse::Ignored },
+    },
+    system! {
+        name: "xr-transformer",
+        about: "XR-Transformer: a pretrained transformer learns the labels, then linear trees over terms and its vectors, and the nearest documents by both",
+        presets: [],
+        options: &[SEED, BEAM, ENCODER, DTYPE],
+        example: "--system xr-transformer --encoder ./all-MiniLM-L6-v2 --device cuda",
+        auto: AutoMember { name: "xr-transformer", settings: "", names: NameUse::Ignored },
+    },
+];
 
 impl Family for Dense {
     fn systems(&self) -> &'static [SystemSpec] {
@@ -45,7 +55,7 @@ impl Family for Dense {
 
     fn config(&self, settings: &Settings) -> Result<Box<dyn Trainable>> {
         let config: OpenDenseConfig = settings.read_as()?;
-        config.validate()?;
+        config.validate_all()?;
         Ok(Box::new(config))
     }
 

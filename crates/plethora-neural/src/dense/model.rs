@@ -1,10 +1,11 @@
-//! A trained model of the system `dense`.
+//! A trained model: an encoder, classifiers and training documents.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use plethora_core::artifact::{CONFIG_FILE, ModelReader, ModelWriter, WorkFolder};
 use plethora_core::corpus::Document;
 use plethora_core::text::TfIdf;
+use plethora_core::training_log::TrainingLog;
 use plethora_core::{LabelId, ScoredLabel, SparseMatrix};
 use plethora_linear::trees::LinearModel;
 use plethora_system::resources::cpu_seconds;
@@ -19,12 +20,13 @@ use super::rows::side_by_side;
 use super::text_vectors::TextVectors;
 use crate::guard::guarded;
 use crate::precision::prediction_kind;
-use crate::pretrained::{ARCHITECTURE_FILE, PieceReader, Pieces, check_fit};
+use crate::pretrained::{PieceReader, Pieces, check_fit};
 use crate::systems::network_file::folder_of;
 use crate::systems::reading::text_of;
+use crate::transformer::trained_folder::ARCHITECTURE_FILE;
 use crate::{Result, open_device};
 
-/// A frozen encoder, classifiers over its vectors and terms, and the training documents.
+/// An encoder, classifiers over its vectors and terms, and the training documents.
 #[derive(Debug)]
 pub struct DenseModel {
     pub(super) config: DenseConfig,
@@ -148,6 +150,9 @@ impl DenseModel {
         encoder.reader().pieces.save_to(&folder)?;
         encoder.encoder().save(writer)?;
         writer.write_json(CONFIG_FILE, &self.config)?;
+        if self.config.fine_tuning.is_some() {
+            TrainingLog::copy(work.folder(), &folder)?;
+        }
         Ok(())
     }
 }

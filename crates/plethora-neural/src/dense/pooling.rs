@@ -3,10 +3,12 @@
 use std::path::Path;
 
 use plethora_core::Error;
+use plethora_core::artifact::CONFIG_FILE;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::Result;
-use crate::transformer::Pooling;
+use crate::transformer::{Pooling, trained_folder};
 
 /// Where sentence-transformers keeps it.
 const POOLING_FILE: &str = "1_Pooling/config.json";
@@ -14,11 +16,15 @@ const POOLING_FILE: &str = "1_Pooling/config.json";
 /// What the keys that are true begin with.
 const MODE: &str = "pooling_mode_";
 
-/// The pooling that the folder of an encoder asks for; the mean where it says nothing.
+/// The pooling that the folder of an encoder asks for, or that a model was trained with; the mean where it
+/// says nothing.
 ///
 /// # Errors
 /// [`Config`](plethora_core::Error::Config) for one that is neither the mean nor the first piece.
 pub(crate) fn of_folder(folder: &Path) -> Result<Pooling> {
+    if trained_folder::is_model(folder) {
+        return of_model(folder);
+    }
     let path = folder.join(POOLING_FILE);
     let Ok(text) = std::fs::read(&path) else {
         return Ok(Pooling::Mean);
@@ -40,6 +46,26 @@ pub(crate) fn of_folder(folder: &Path) -> Result<Pooling> {
             Err(Error::config("encoder.pooling", message).into())
         }
     }
+}
+
+/// What of the settings of a model says how its vectors are made, whichever system it is of.
+#[derive(Deserialize)]
+struct ModelSettings {
+    encoder: EncoderSettings,
+}
+
+#[derive(Deserialize)]
+struct EncoderSettings {
+    pooling: Pooling,
+}
+
+/// The pooling that a model was trained with.
+fn of_model(folder: &Path) -> Result<Pooling> {
+    let path = folder.join(CONFIG_FILE);
+    let text = std::fs::read(&path).map_err(Error::read(&path))?;
+    let settings: ModelSettings = serde_json::from_slice(&text)
+        .map_err(|error| Error::model(&path, format!("not what was expected: {error}")))?;
+    Ok(settings.encoder.pooling)
 }
 
 #[cfg(test)]

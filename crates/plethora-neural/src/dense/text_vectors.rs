@@ -123,8 +123,7 @@ impl TextVectors {
             .map(|(&key, _)| key)
             .collect();
         after_texts(waiting.len() - new_keys.len())?;
-        let num_after = self.reader.pieces.num_after();
-        let cut = Cut::new(self.reader.max_length, num_after, self.encoder.device());
+        let cut = self.cut();
         let mut encoded = Vectors::new(self.encoder.width());
         for (block, keys) in new_keys.chunks(TEXTS_A_BLOCK).enumerate() {
             let first = block * TEXTS_A_BLOCK;
@@ -151,11 +150,33 @@ impl TextVectors {
         Ok(vectors)
     }
 
+    /// The vectors of documents in pieces; `after_texts` hears how many more are done and may stop the work.
+    pub(crate) fn encode_pieces<'a>(
+        &self,
+        rows: impl ExactSizeIterator<Item = &'a [u32]>,
+        mut after_texts: impl FnMut(usize) -> Result<()>,
+    ) -> Result<Vectors> {
+        let mut vectors = Vectors::new(self.encoder.width());
+        let mut rows = rows.peekable();
+        while rows.peek().is_some() {
+            let block = rows.by_ref().take(TEXTS_A_BLOCK);
+            let sequences: IndexRows = block.map(|row| row.iter().copied()).collect();
+            let cut = self.cut();
+            vectors.append(&self.encoder.vectors(&sequences, cut, &mut after_texts)?);
+        }
+        Ok(vectors)
+    }
+
     /// The vectors of a few texts.
     pub(crate) fn of_texts(&self, texts: &[impl AsRef<str> + Sync]) -> Result<Vectors> {
         let mut waiting = WaitingTexts::default();
         self.wait(texts, &mut waiting);
         self.encode(&waiting, |_| Ok(()))
+    }
+
+    fn cut(&self) -> Cut {
+        let num_after = self.reader.pieces.num_after();
+        Cut::new(self.reader.max_length, num_after, self.encoder.device())
     }
 
     fn in_cache<T>(&self, act: impl FnOnce(&mut VectorCache) -> T) -> Option<T> {

@@ -3,19 +3,15 @@
 use std::time::Instant;
 
 use plethora_core::Result;
-use plethora_system::{DocumentStream, Estimate, RunContext, Trainable, Trained, TrainingSize};
+use plethora_system::{
+    DocumentStream, Effort, Estimate, RunContext, Trainable, Trained, TrainingSize,
+};
 
-use super::config::{EncoderConfig, OpenDenseConfig};
-use super::encoder::FrozenEncoder;
+use super::config::OpenDenseConfig;
 use super::estimate::estimate;
 use super::model::DenseModel;
-use super::pooling;
-use super::text_vectors::TextVectors;
 use super::trainer::DenseTrainer;
-use super::training_set::{DenseSet, DenseValidation};
 use crate::open_device;
-use crate::precision::prediction_kind;
-use crate::pretrained::{EncoderFiles, PieceReader, resolve_encoder, weight_files};
 use crate::systems::reading::check_validation;
 use crate::systems::trained_facts::trained_facts;
 
@@ -31,26 +27,26 @@ impl Trainable for OpenDenseConfig {
     }
 
     fn train(&self, documents: &mut dyn DocumentStream, run: &RunContext<'_>) -> Result<Trained> {
-        let (encoder_config, encoder) = self.load_encoder(run)?;
-        let (set, mut stages) = DenseSet::read(documents, run, self, &encoder)?;
-        let started = Instant::now();
-        let valid = match run.valid {
-            Some(source) => Some(DenseValidation::read(source, run, &set.set, &encoder)?),
-            None => None,
+        let (encoder_config, prepared) = match &self.fine_tuning {
+            None => self.read_frozen(documents, run)?,
+            Some(tuning) => self.read_tuned(tuning, documents, run)?,
         };
-        let fingerprint = set.fingerprint(self, valid.as_ref())?;
-        let work = run.open_work(&fingerprint, self.resume_point())?;
+        let started = Instant::now();
         let config = DenseTrainer {
-            set: &set,
-            valid: valid.as_ref(),
+            set: &prepared.set,
+            valid: prepared.valid.as_ref(),
             config: self,
             encoder: &encoder_config,
-            fingerprint: &fingerprint,
+            tuning: prepared.tuning.as_ref(),
+            candidates: prepared.candidates.as_ref(),
+            fingerprint: &prepared.fingerprint,
             run,
         }
-        .run(&work)?;
+        .run(&prepared.work)?;
+        let (encoder, work) = (prepared.encoder, prepared.work);
+        let mut stages = prepared.stages;
         stages.end("training", started);
-        let set = set.set;
+        let set = prepared.set.set;
         let tfidf = set.tfidf.expect("documents are texts");
         let num_features = (tfidf.num_features() + encoder.encoder().width()) as u64;
         let device = run.compute.device;
@@ -73,34 +69,16 @@ impl Trainable for OpenDenseConfig {
     }
 
     fn resume_point(&self) -> &'static str {
-        "the last complete tree"
+        match self.fine_tuning {
+            None => "the last complete tree",
+            Some(_) => "the last checkpoint of the network, or the last complete tree",
+        }
     }
-}
 
-impl OpenDenseConfig {
-    /// The encoder that the settings name.
-    fn load_encoder(&self, run: &RunContext<'_>) -> crate::Result<(EncoderConfig, TextVectors)> {
-        let folder = resolve_encoder(&self.encoder.folder, run.encoder_cache)?;
-        let config = EncoderConfig {
-            folder: folder.to_string_lossy().into_owned(),
-            pooling: match self.encoder.pooling.set() {
-                Some(pooling) => pooling,
-                None => pooling::of_folder(&folder)?,
-            },
-        };
-        let files = EncoderFiles::open(&config.transformer(), &self.document.max_length)?;
-        let device = open_device(run.compute.device)?;
-        let kind = prediction_kind(self.train.precision, device);
-        let encoder = FrozenEncoder::load(files.architecture, &config, (device, kind))?;
-        let reader = PieceReader {
-            pieces: files.pieces,
-            max_length: files.max_length,
-        };
-        let vectors = TextVectors::new(encoder, reader);
-        let vectors = match run.piece_cache {
-            Some(cache) => vectors.with_cache(cache, config.pooling, &weight_files(&folder))?,
-            None => vectors,
-        };
-        Ok((config, vectors))
+    fn effort(&self) -> Effort {
+        match &self.fine_tuning {
+            None => Effort::Documents,
+            Some(tuning) => Effort::Epochs(tuning.epochs.set()),
+        }
     }
 }

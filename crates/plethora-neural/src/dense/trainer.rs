@@ -9,6 +9,7 @@ use plethora_system::{RankOptions, RunContext};
 
 use super::blend::{Blend, CANDIDATES, Said};
 use super::config::{DenseConfig, EncoderConfig, OpenDenseConfig};
+use super::fine_tuning_config::FineTuning;
 use super::fit::{Judged, usual};
 use super::indexes::{Asked, Indexes};
 use super::rows::{side_by_side, some_rows};
@@ -23,8 +24,11 @@ pub(super) struct DenseTrainer<'a> {
     /// Documents to choose weights by, where some are given.
     pub(super) valid: Option<&'a DenseValidation>,
     pub(super) config: &'a OpenDenseConfig,
-    /// The encoder as it was found.
+    /// The encoder as it was found, and how it was fine-tuned, where it was.
     pub(super) encoder: &'a EncoderConfig,
+    pub(super) tuning: Option<&'a FineTuning>,
+    /// Labels that a network ranks highest for each document, where there is one.
+    pub(super) candidates: Option<&'a IndexRows>,
     /// Says which data and settings the run has.
     pub(super) fingerprint: &'a str,
     pub(super) run: &'a RunContext<'a>,
@@ -62,20 +66,33 @@ impl DenseTrainer<'_> {
             config
         } else {
             let blend = self.choose(&rows, work)?;
-            let config = self.config.settled(self.encoder.clone(), blend);
+            let tuning = self.tuning.cloned();
+            let config = self.config.settled(self.encoder.clone(), tuning, blend);
             keep_settings(work, &config)?;
             config
         };
-        self.train(&rows, &set.labels_of_documents, work)?;
+        self.train_all(&rows, work)?;
         Ok(config)
     }
 
-    fn train(&self, rows: &SparseMatrix, labels: &IndexRows, work: &WorkFolder) -> Result<()> {
+    fn train_all(&self, rows: &SparseMatrix, work: &WorkFolder) -> Result<()> {
+        let labels = &self.set.set.labels_of_documents;
+        self.train(rows, labels, self.candidates, work)
+    }
+
+    fn train(
+        &self,
+        rows: &SparseMatrix,
+        labels: &IndexRows,
+        candidates: Option<&IndexRows>,
+        work: &WorkFolder,
+    ) -> Result<()> {
         let trainer = LinearTrainer {
             features: rows,
             num_pruned: self.set.set.features.num_columns(),
             labels_of_documents: labels,
             space: &self.set.set.space,
+            candidates,
             label_names: None,
             config: &self.config.linear(),
         };
@@ -90,7 +107,7 @@ impl DenseTrainer<'_> {
         }
         let set = &self.set.set;
         if let Some(valid) = self.valid {
-            self.train(rows, &set.labels_of_documents, work)?;
+            self.train_all(rows, work)?;
             let (features, vectors) = (&valid.asked.features, &valid.asked.vectors);
             let weight = self.config.classifiers.vector_weight;
             let unseen = Unseen {
@@ -110,7 +127,9 @@ impl DenseTrainer<'_> {
         let without = WorkFolder::open(&self.held_output(), self.fingerprint, self.run.resumes)?;
         let labels_of = |documents: &[u32]| some_labels(&set.labels_of_documents, documents);
         let (seen, held) = (&split.documents, &split.held);
-        self.train(&some_rows(rows, seen), &labels_of(seen), &without)?;
+        let candidates = (self.candidates).map(|candidates| some_labels(candidates, seen));
+        let (rows_seen, labels_seen) = (some_rows(rows, seen), labels_of(seen));
+        self.train(&rows_seen, &labels_seen, candidates.as_ref(), &without)?;
         let unseen = Unseen {
             rows: &some_rows(rows, held),
             asked: &Asked {

@@ -9,8 +9,8 @@ use plethora_system::{DocumentSource, DocumentStream, RunContext, Stages};
 
 use super::config::OpenDenseConfig;
 use super::indexes::Asked;
-use super::text_vectors::{TextVectors, WaitingTexts};
 use super::vectors::Vectors;
+use crate::systems::ValidationDocuments;
 use crate::systems::fingerprint::Fingerprint;
 use crate::systems::reading::{check_text, read_validation};
 
@@ -28,19 +28,25 @@ pub(super) struct DenseSet {
     pub(super) vectors: Vectors,
 }
 
-impl DenseSet {
-    /// Reads the documents, then encodes them.
+/// Training documents before their vectors are made.
+#[derive(Debug)]
+pub(super) struct ReadDocuments {
+    pub(super) set: TrainingSet,
+    pub(super) names: DocumentNames,
+}
+
+impl ReadDocuments {
+    /// Reads the documents; `take` gets their texts.
     pub(super) fn read(
         documents: &mut dyn DocumentStream,
         run: &RunContext<'_>,
         config: &OpenDenseConfig,
-        encoder: &TextVectors,
+        mut take: impl FnMut(&[String]),
     ) -> Result<(Self, Stages)> {
         let started = Instant::now();
         run.progress.start("reading", documents.limit());
         let mut builder = TrainingSetBuilder::new(config.text.clone())?;
         let mut names = DocumentNames::default();
-        let mut waiting = WaitingTexts::default();
         let mut texts: Vec<String> = Vec::new();
         while let Some(document) = documents.next_document()? {
             check_text(&document, &config.system)?;
@@ -52,11 +58,11 @@ impl DenseSet {
             }
             builder.add(document)?;
             if texts.len() >= TEXTS_AT_ONCE {
-                encoder.wait(&texts, &mut waiting);
+                take(&texts);
                 texts.clear();
             }
         }
-        encoder.wait(&texts, &mut waiting);
+        take(&texts);
         let set = builder.finish(documents.labels(), None)?;
         run.progress.finish(&format!(
             "{} documents, {} labels, {} features",
@@ -66,15 +72,17 @@ impl DenseSet {
         ));
         let mut stages = Stages::default();
         stages.end("reading", started);
-        let started = Instant::now();
-        let vectors = encode(encoder, &waiting, run)?;
-        stages.end("vectors", started);
-        let read = Self {
+        Ok((Self { set, names }, stages))
+    }
+
+    /// The documents with these vectors.
+    pub(super) fn with_vectors(self, vectors: Vectors) -> DenseSet {
+        let Self { set, names } = self;
+        DenseSet {
             set,
             names,
             vectors,
-        };
-        Ok((read, stages))
+        }
     }
 }
 
@@ -107,46 +115,62 @@ pub(super) struct DenseValidation {
     pub(super) labels: IndexRows,
 }
 
-impl DenseValidation {
-    /// Reads and encodes the documents of `source`.
+/// The same before their vectors are made.
+#[derive(Debug)]
+pub(super) struct ReadValidation {
+    pub(super) features: SparseMatrix,
+    /// Their labels, and the sequences that were made of them.
+    pub(super) documents: ValidationDocuments,
+}
+
+impl ReadValidation {
+    /// Reads the documents of `source`; `take` gets their texts and may make sequences of them.
     pub(super) fn read(
         source: &dyn DocumentSource,
         run: &RunContext<'_>,
         set: &TrainingSet,
-        encoder: &TextVectors,
+        mut take: impl FnMut(&[String]) -> IndexRows,
     ) -> Result<Self> {
         let tfidf = set.tfidf.as_ref().expect("documents are texts");
         let mut features = SparseMatrix::builder(tfidf.num_features());
-        let mut waiting = WaitingTexts::default();
         let documents = read_validation(source, run, &set.space, |texts| {
             for row in tfidf.transform(texts).rows() {
                 features.push(row);
             }
-            encoder.wait(texts, &mut waiting);
-            // Words are of no interest here.
-            texts.iter().map(|_| []).collect()
+            take(texts)
         })?;
         Ok(Self {
-            asked: Asked {
-                features: features.finish(),
-                vectors: encode(encoder, &waiting, run)?,
-            },
-            labels: documents.labels,
+            features: features.finish(),
+            documents,
         })
+    }
+
+    /// The documents with these vectors.
+    pub(super) fn with_vectors(self, vectors: Vectors) -> DenseValidation {
+        DenseValidation {
+            asked: Asked {
+                features: self.features,
+                vectors,
+            },
+            labels: self.documents.labels,
+        }
     }
 }
 
-/// The vectors of texts, with progress.
-fn encode(encoder: &TextVectors, waiting: &WaitingTexts, run: &RunContext<'_>) -> Result<Vectors> {
-    run.progress.start("vectors", Some(waiting.len() as u64));
-    let vectors = encoder.encode(waiting, |count| {
+/// Makes vectors of so many documents, with progress; the text behind the summary may say more of them.
+pub(super) fn encode(
+    run: &RunContext<'_>,
+    (total, more): (usize, &str),
+    encode: impl FnOnce(&mut dyn FnMut(usize) -> crate::Result<()>) -> crate::Result<Vectors>,
+) -> Result<Vectors> {
+    run.progress.start("vectors", Some(total as u64));
+    let vectors = encode(&mut |count| {
         run.progress.advance(count as u64);
         Ok(run.check_interrupt()?)
     })?;
     let width = vectors.width();
-    let num_known = waiting.num_known();
     run.progress.finish(&format!(
-        "{} documents as {width} numbers each, {num_known} of them from the cache",
+        "{} documents as {width} numbers each{more}",
         vectors.len()
     ));
     Ok(vectors)

@@ -311,6 +311,8 @@ fn head(open: &OpenPieceConfig, form: HeadForm) -> PieceHeadConfig {
         activation: head.activation,
         negatives: head.negatives,
         clusters_by: head.clusters_by,
+        names: head.names,
+        name_scale: head.name_scale,
         label_learning_rate: head.label_learning_rate,
         label_momentum: head.label_momentum,
         label_weight_decay: head.label_weight_decay,

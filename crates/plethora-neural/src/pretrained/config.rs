@@ -17,6 +17,9 @@ use crate::transformer::TransformerConfig;
 /// More windows would be a typing error.
 const MAX_WINDOWS: usize = 1000;
 
+/// Length of the vector of a label's name where nobody says so.
+const NAME_SCALE: f64 = 1.0;
+
 /// What is said of settings with the adaptive form and none of its numbers.
 const NO_ADAPTIVE: &str = "adaptive is the form of the system aplc-xlnet";
 
@@ -108,6 +111,13 @@ pub struct PieceHeadConfig<Form = HeadForm, Count = usize> {
     pub negatives: Negatives,
     /// What the labels of the clustered form are grouped by.
     pub clusters_by: ClustersBy,
+    /// Whether label vectors start from the names of labels, in the flat form and in the exact one without a
+    /// bottleneck; auto where a vocabulary names most labels.
+    #[serde(skip_serializing_if = "start_at_zero")]
+    pub names: Auto<bool>,
+    /// Length of the vector of a name there.
+    #[serde(skip_serializing_if = "is_usual_scale")]
+    pub name_scale: f64,
     /// Learning rate of the exact form's labels at its highest.
     pub label_learning_rate: f64,
     /// Share of their momentum that a step keeps.
@@ -124,6 +134,23 @@ pub enum ClustersBy {
     Pieces,
     /// The words of their whole documents, by TF-IDF.
     Words,
+}
+
+/// Models from before labels had names to start from say nothing of them.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn start_at_zero(names: &Auto<bool>) -> bool {
+    *names == Auto::Set(false)
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_usual_scale(scale: &f64) -> bool {
+    *scale == NAME_SCALE
 }
 
 /// How labels are scored.
@@ -256,6 +283,8 @@ impl<Form: Default, Count: Default> Default for PieceHeadConfig<Form, Count> {
             activation: Activation::None,
             negatives: Negatives::Dynamic,
             clusters_by: ClustersBy::Pieces,
+            names: Auto::Set(false),
+            name_scale: NAME_SCALE,
             label_learning_rate: 0.05,
             label_momentum: 0.9,
             label_weight_decay: 0.0,
@@ -267,6 +296,7 @@ impl<Form, Count: Setting<usize>> PieceHeadConfig<Form, Count> {
     fn validate(&self) -> Result<()> {
         let bottleneck = self.bottleneck.value().copied();
         within("head.bottleneck", bottleneck, 0..=65_536)?;
+        above_zero("head.name_scale", self.name_scale)?;
         above_zero("head.label_learning_rate", self.label_learning_rate)?;
         share_below_one("head.label_momentum", self.label_momentum)?;
         share_below_one("head.label_weight_decay", self.label_weight_decay)

@@ -14,9 +14,6 @@ use crate::parameters::DenseParametersBuilder;
 use crate::setting::Setting;
 use crate::transformer::{Architecture, Transformer, TransformerConfig, Weights};
 
-/// Name of an encoder's own settings in its folder.
-pub(super) const ARCHITECTURE_FILE_OF_ENCODER: &str = "config.json";
-
 /// Pieces of a document that are kept at most, where the encoder itself knows no limit.
 pub(super) const MAX_PIECES: usize = 512;
 
@@ -35,7 +32,7 @@ impl EncoderFiles {
         max_length: &impl Setting<usize>,
     ) -> Result<Self> {
         let folder = Path::new(&encoder.folder);
-        let architecture = Architecture::read(&folder.join(ARCHITECTURE_FILE_OF_ENCODER))?;
+        let architecture = Architecture::read(folder)?;
         let pieces = Pieces::open(folder)?;
         check_fit(encoder, max_length, (&architecture, &pieces), folder)?;
         let longest = || architecture.max_length().unwrap_or(MAX_PIECES);

@@ -6,7 +6,7 @@ use plethora_system::{Estimate, TrainingSize};
 
 use super::choices::{MAX_CHOSEN_WINDOWS, batch_size_of, form_of, steps_of};
 use super::config::{HeadForm, OpenPieceConfig};
-use super::encoder_files::{ARCHITECTURE_FILE_OF_ENCODER, MAX_PIECES};
+use super::encoder_files::MAX_PIECES;
 use crate::systems::estimate::{
     BYTES_PER_WEIGHT, LIBRARY_BYTES, OPERATIONS_PER_SECOND, OPERATIONS_PER_WEIGHT,
     words_per_document,
@@ -57,8 +57,7 @@ struct EncoderSizes {
 
 impl EncoderSizes {
     fn of(config: &OpenPieceConfig) -> Self {
-        let file = Path::new(&config.encoder.folder).join(ARCHITECTURE_FILE_OF_ENCODER);
-        match Architecture::read(&file) {
+        match Architecture::read(Path::new(&config.encoder.folder)) {
             Ok(architecture) => Self {
                 num_layers: architecture.num_layers() as f64,
                 width: architecture.width() as f64,
@@ -85,7 +84,7 @@ impl EncoderSizes {
 
 /// At the length and for the epochs that would be chosen on a processor. Whole documents are counted by
 /// how much longer they are than one window.
-pub(super) fn estimate(config: &OpenPieceConfig, size: &TrainingSize) -> Estimate {
+pub(crate) fn estimate(config: &OpenPieceConfig, size: &TrainingSize) -> Estimate {
     let documents = size.num_documents as f64;
     let encoder = EncoderSizes::of(config);
     let length = length(config, &encoder, size);

@@ -7,12 +7,12 @@ use plethora_system::{AutoMember, Estimate, NameUse, RunContext, SystemSpec, Tra
 use super::config::{OpenPieceConfig, PieceConfig};
 use super::encoder_files::check_encoder;
 use super::estimate::estimate;
-use super::open::member_file_name;
 use super::pieces::resolve_encoder;
 use super::training_set::{CutsTexts, PieceSet};
-use crate::systems::recipes::system;
+use crate::systems::recipes::{recipe_of, system};
 use crate::systems::{DTYPE, NeuralFamily, NeuralSettings, SEED};
 use crate::train::HoldingBack;
+use crate::transformer::trained_folder::member_file_name;
 
 /// `LightXML` and APLC-XLNet: one network of pieces, or several with clusterings of their own.
 pub static PRETRAINED: NeuralFamily<OpenPieceConfig> = NeuralFamily::new();
@@ -58,6 +58,11 @@ pub(super) static SYSTEMS: [SystemSpec; 2] = [
         example: "",
     },
 ];
+
+/// The settings of the first system's recipe, for families that train such a network for something else.
+pub(crate) fn recipe() -> Result<OpenPieceConfig> {
+    recipe_of(&SYSTEMS, SYSTEMS[0].name)
+}
 
 impl NeuralSettings for OpenPieceConfig {
     type Reader = CutsTexts;

@@ -11,6 +11,7 @@ mod estimate;
 mod explain;
 mod family;
 mod label_attention;
+mod label_names;
 mod memory;
 mod model;
 mod neighbours;
@@ -22,6 +23,7 @@ mod ranker;
 mod reader;
 mod run;
 mod training_set;
+mod tuned;
 mod validator;
 mod votes;
 mod windows;
@@ -41,8 +43,9 @@ pub use training_set::{CutsTexts, PieceSet, PieceSetBuilder, PieceTexts};
 
 pub(crate) use batch::{Cut, PieceBatch};
 pub(crate) use encoder_files::{EncoderFiles, check_fit};
+pub(crate) use estimate::estimate;
+pub(crate) use family::recipe;
 pub(crate) use network::at_rest;
-pub(crate) use open::ARCHITECTURE_FILE;
 pub(crate) use ranker::{ON_CPU, ON_GPU};
 pub(crate) use training_set::weight_files;
 

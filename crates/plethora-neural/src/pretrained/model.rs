@@ -8,7 +8,7 @@ use super::config::PieceConfig;
 use super::encoder_files::check_fit;
 use super::neighbours::TrainedNeighbours;
 use super::network::{HeadPlan, PieceNetwork};
-use super::open::{ARCHITECTURE_FILE, member_file_name, open_members};
+use super::open::open_members;
 use super::pieces::Pieces;
 use super::ranker::PieceRanker;
 use super::reader::PieceReader;
@@ -21,6 +21,7 @@ use crate::systems::network_file::folder_of;
 use crate::systems::rankings::{combine, depth};
 use crate::train::Network as _;
 use crate::transformer::Architecture;
+use crate::transformer::trained_folder::{ARCHITECTURE_FILE, member_file_name};
 
 /// A trained system.
 #[derive(Debug)]

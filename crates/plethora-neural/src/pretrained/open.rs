@@ -12,15 +12,8 @@ use crate::start::Start;
 use crate::systems::label_clusters::{blank, open_clusters};
 use crate::systems::network_file;
 use crate::train::Network as _;
+use crate::transformer::trained_folder::member_file_name;
 use crate::transformer::{Architecture, Weights};
-
-/// Name of the encoder's own settings in a model folder.
-pub(crate) const ARCHITECTURE_FILE: &str = "encoder.json";
-
-/// Name of the weights of a network in a model folder.
-pub(super) fn member_file_name(member: usize) -> String {
-    format!("member-{member}.safetensors")
-}
 
 /// The networks of a system with this encoder.
 pub(super) fn open_members(

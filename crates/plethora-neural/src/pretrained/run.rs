@@ -79,6 +79,7 @@ impl PieceRun<'_> {
     fn train_member(&mut self, member: usize, seed: SeedStream) -> Result<PieceMember> {
         let plan = self.plan(seed)?;
         let mut network = self.network(&plan, member, seed)?;
+        self.start_from_names(&plan, &network)?;
         let train = &self.config.train;
         let name = format!("member-{member}");
         let negatives = plan.negatives(self.config);

@@ -12,7 +12,7 @@ use super::pieces::{PieceCorpusBuilder, PieceRows};
 use super::reader::PieceReader;
 use crate::Result;
 use crate::systems::{HeldTexts, NamesFiles, ReadsTexts, TextSet, TextSetBuilder, Texts};
-use crate::transformer::Architecture;
+use crate::transformer::{Architecture, trained_folder};
 
 /// What a system of pieces is trained on.
 pub type PieceSet = TextSet<PieceTexts>;
@@ -33,6 +33,18 @@ pub struct PieceTexts {
     pub(super) words: Option<SparseMatrix>,
     /// Who the documents are, where they are to be remembered.
     pub(super) names: DocumentNames,
+}
+
+impl PieceTexts {
+    /// Texts in pieces, of which nobody has to know who they are.
+    pub(crate) fn new(reader: PieceReader, rows: PieceRows, architecture: Architecture) -> Self {
+        Self {
+            reader,
+            rows,
+            architecture,
+            names: DocumentNames::default(),
+        }
+    }
 }
 
 /// Cuts the texts of documents into pieces.
@@ -166,6 +178,9 @@ impl NamesFiles for OpenPieceConfig {
 
 /// The weights of an encoder, in whatever files its folder has them.
 pub(crate) fn weight_files(folder: &Path) -> Vec<PathBuf> {
+    if trained_folder::is_model(folder) {
+        return vec![trained_folder::weight_file(folder)];
+    }
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut files: Vec<PathBuf> = entries
         .map(|entry| entry.path())

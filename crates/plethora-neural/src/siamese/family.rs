@@ -10,11 +10,11 @@ use super::addition::write_labels;
 use super::config::OpenSiameseConfig;
 use super::model::SiameseModel;
 use super::projection::PROJECTION_FILE;
-use crate::dense::encoder::ENCODER_FILE;
-use crate::pretrained::{ARCHITECTURE_FILE, TOKENIZER_FILE};
+use crate::pretrained::TOKENIZER_FILE;
 use crate::systems::network_file::num_values;
 use crate::systems::recipes::system;
 use crate::systems::{DTYPE, SEED};
+use crate::transformer::trained_folder::{ARCHITECTURE_FILE, ENCODER_FILE};
 
 /// The pretrained transformer.
 const ENCODER: (&str, &str) = ("encoder", "encoder.folder");

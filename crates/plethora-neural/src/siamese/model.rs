@@ -17,9 +17,10 @@ use crate::dense::encoder::FrozenEncoder;
 use crate::dense::text_vectors::TextVectors;
 use crate::guard::guarded;
 use crate::precision::prediction_kind;
-use crate::pretrained::{ARCHITECTURE_FILE, PieceReader, Pieces, check_fit};
+use crate::pretrained::{PieceReader, Pieces, check_fit};
 use crate::systems::network_file::folder_of;
 use crate::systems::reading::text_of;
+use crate::transformer::trained_folder::ARCHITECTURE_FILE;
 use crate::{Result, open_device};
 
 /// Name of the vectors of labels in a model folder.

@@ -11,7 +11,12 @@ const SETTLED_FILE: &str = "settings.json";
 /// The settings that a run was begun with, if choices were made then: they stay, wherever and with how
 /// much memory it is resumed.
 pub(crate) fn begun_with<T: DeserializeOwned>(work: &WorkFolder) -> Option<T> {
-    let bytes = std::fs::read(work.path(SETTLED_FILE)).ok()?;
+    kept_as(work, SETTLED_FILE)
+}
+
+/// What [`write_json`] kept.
+pub(crate) fn kept_as<T: DeserializeOwned>(work: &WorkFolder, name: &str) -> Option<T> {
+    let bytes = std::fs::read(work.path(name)).ok()?;
     serde_json::from_slice(&bytes).ok()
 }
 

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::activation::Activation;
 use super::config_keys::{ConfigKeys, KeyNames};
 use super::rotary::RotaryShape;
+use super::trained_folder;
 use crate::Result;
 
 /// Kinds of encoders.
@@ -112,7 +113,9 @@ impl Architecture {
     /// A file that cannot be read or has no JSON object, and keys that are missing or have values
     /// that are not supported; the message names file, key and what is supported.
     pub fn read(path: &Path) -> Result<Self> {
-        let file: PathBuf = if path.is_dir() {
+        let file: PathBuf = if trained_folder::is_model(path) {
+            path.join(trained_folder::ARCHITECTURE_FILE)
+        } else if path.is_dir() {
             path.join("config.json")
         } else {
             path.to_owned()

@@ -1,12 +1,14 @@
 //! First values of an encoder's parameters, from files or drawn.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use plethora_core::artifact::MappedArrays;
 use tch::{Device, Kind, Tensor};
 
 use super::architecture::Architecture;
 use super::linear::{Linear, Norm};
 use super::tensor_names;
+use super::trained_folder;
 use super::weight_files::WeightFiles;
 use crate::Result;
 use crate::parameters::{DenseParametersBuilder, ParameterId};
@@ -15,8 +17,10 @@ use crate::start::Start;
 /// Where weights come from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Weights<'a> {
-    /// A Hugging Face folder.
+    /// A Hugging Face folder, or a model folder with an encoder.
     Folder(&'a Path),
+    /// A file of weights by the names that they have here.
+    File(&'a Path),
     /// Drawn as `transformers` draws them.
     Start(Start),
 }
@@ -31,6 +35,7 @@ pub(super) struct Loader<'a> {
 
 enum Source {
     Files(WeightFiles),
+    Trained(MappedArrays, PathBuf),
     Start(Start),
 }
 
@@ -101,6 +106,10 @@ impl<'a> Loader<'a> {
         weights: Weights<'_>,
     ) -> Result<Self> {
         let source = match weights {
+            Weights::Folder(folder) if trained_folder::is_model(folder) => {
+                Source::trained(trained_folder::weight_file(folder))?
+            }
+            Weights::File(path) => Source::trained(path.to_owned())?,
             Weights::Folder(folder) => {
                 let first_tensor = tensor_names::word_table(architecture.kind());
                 Source::Files(WeightFiles::open(folder, first_tensor)?)
@@ -184,10 +193,11 @@ impl<'a> Loader<'a> {
                     .collect::<Result<_>>()?;
                 Tensor::cat(&parts, 0)
             }
+            Source::Trained(arrays, path) => {
+                trained_folder::read(arrays, path, name, &final_shape(tensors))?
+            }
             Source::Start(start) => {
-                let shapes: Vec<Vec<i64>> = tensors.iter().map(FileTensor::final_shape).collect();
-                let mut shape = shapes[0].clone();
-                shape[0] = shapes.iter().map(|shape| shape[0]).sum();
+                let shape = final_shape(tensors);
                 let options = (Kind::Float, Device::Cpu);
                 match fill {
                     Fill::Normal => start.named(name).normal(&shape, self.deviation),
@@ -198,6 +208,20 @@ impl<'a> Loader<'a> {
         };
         Ok(self.builder.add(name, value))
     }
+}
+
+impl Source {
+    fn trained(path: PathBuf) -> Result<Self> {
+        Ok(Self::Trained(MappedArrays::open(&path)?, path))
+    }
+}
+
+/// The shape of tensors below one another.
+fn final_shape(tensors: &[FileTensor]) -> Vec<i64> {
+    let shapes: Vec<Vec<i64>> = tensors.iter().map(FileTensor::final_shape).collect();
+    let mut shape = shapes[0].clone();
+    shape[0] = shapes.iter().map(|shape| shape[0]).sum();
+    shape
 }
 
 #[cfg(test)]

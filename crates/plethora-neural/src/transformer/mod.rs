@@ -27,6 +27,7 @@ mod pre_norm;
 mod relative_attention;
 mod rotary;
 mod tensor_names;
+pub(crate) mod trained_folder;
 mod weight_files;
 
 pub use architecture::{Architecture, ArchitectureKind, DocumentPiece};

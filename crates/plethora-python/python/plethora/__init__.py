@@ -43,6 +43,7 @@ from ._systems import (
     WideTree,
     XMLCNN,
     XMLRNN,
+    XRTransformer,
     has_neural_systems,
     systems,
 )
@@ -80,6 +81,7 @@ __all__ = [
     "WideTree",
     "XMLCNN",
     "XMLRNN",
+    "XRTransformer",
     "__version__",
     "calibrate",
     "check",

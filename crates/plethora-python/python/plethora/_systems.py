@@ -130,6 +130,12 @@ class Dense(_OfSystem):
     system = "dense"
 
 
+class XRTransformer(_OfSystem):
+    """XR-Transformer: a transformer (`encoder=`) learns the labels, then linear classifiers and neighbours."""
+
+    system = "xr-transformer"
+
+
 class Siamese(_OfSystem):
     """One transformer (`encoder=`) for documents and names of labels, and the labels nearest to a text."""
 

@@ -6,6 +6,7 @@ use plethora_core::Error;
 
 use super::family::CONFIG_FILE;
 use crate::Result;
+use crate::transformer::trained_folder;
 
 /// The setting that errors about names are reported for.
 const SETTING: &str = "encoder";
@@ -19,7 +20,8 @@ const PICKLED_FILES: [&str; 2] = ["pytorch_model.bin", "pytorch_model.bin.index.
 /// The version of an encoder where a name says none.
 const MAIN: &str = "main";
 
-/// The folder of the encoder `name`: a folder as it is, or `org/name`, `name` or `org/name@version`
+/// The folder of the encoder `name`: a folder as it is (of Hugging Face, or a model whose encoder was
+/// trained here), or `org/name`, `name` or `org/name@version`
 /// in the Hugging Face cache `cache`. With the feature `hub`, what is missing there is downloaded
 /// into it.
 ///
@@ -58,6 +60,9 @@ pub fn resolve_encoder(name: &str, cache: Option<&Path>) -> Result<PathBuf> {
 
 /// Makes sure that a folder has what every encoder has.
 fn check_folder(folder: &Path) -> Result<()> {
+    if trained_folder::is_model(folder) {
+        return Ok(trained_folder::check_model(folder)?);
+    }
     let has = |name: &str| folder.join(name).exists();
     if !has(CONFIG_FILE) {
         let message = "no config.json: this is no folder of a Hugging Face encoder";

@@ -1,192 +1,17 @@
-//! The system `dense` by the traits of a system alone: settings, training, cache, saving, opening,
+//! Systems of the family `dense` by the traits of a system alone: settings, training, cache, saving, opening,
 //! explaining.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::path::Path;
-use std::sync::{LazyLock, Mutex};
-use std::vec::IntoIter;
+mod fine_tuned;
+mod workshop;
 
-use plethora_catalogue::{Catalogue, CatalogueConfig};
-use plethora_core::artifact::{ModelDetails, ModelReader, ModelWriter, save_label_space};
-use plethora_core::corpus::{Content, Document, Label};
-use plethora_core::{Error, Progress, Result, ScoredLabel};
-use plethora_neural::dense::Dense;
-use plethora_system::settings::{Assignment, Settings};
-use plethora_system::{
-    Compute, Device, DocumentSource, DocumentStream, Method, Precision, RankOptions, Registry,
-    RunContext, Trained, TrainingSize,
-};
+use plethora_core::Error;
+use plethora_system::{Method, RankOptions, TrainingSize};
 use tempfile::TempDir;
 
-static REGISTRY: LazyLock<Registry> = LazyLock::new(|| Registry::new([&Dense as _]));
-
-/// A random BERT of three layers, which knows nothing.
-const ENCODER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/encoder");
-
-const OPTIONS: RankOptions = RankOptions {
-    top_k: 5,
-    beam: None,
+use workshop::{
+    COMPUTE, OPTIONS, Place, REGISTRY, Source, Told, With, documents, ranked, settings,
 };
-
-const COMPUTE: Compute = Compute {
-    device: Device::Cpu,
-    precision: Precision::F32,
-};
-
-/// Documents in memory.
-struct Stream(IntoIter<Document>);
-
-struct Source(&'static str, Vec<Document>);
-
-impl DocumentStream for Stream {
-    fn next_document(&mut self) -> Result<Option<Document>> {
-        Ok(self.0.next())
-    }
-
-    fn limit(&self) -> Option<u64> {
-        None
-    }
-
-    fn labels(&self) -> &[Label] {
-        &[]
-    }
-
-    fn num_features(&self) -> Option<usize> {
-        None
-    }
-}
-
-impl DocumentSource for Source {
-    fn open(&self) -> Result<Box<dyn DocumentStream + '_>> {
-        Ok(Box::new(Stream(self.1.clone().into_iter())))
-    }
-
-    fn path(&self) -> &Path {
-        Path::new(self.0)
-    }
-}
-
-/// Remembers the stages that were finished, and stops at one.
-#[derive(Default)]
-struct Told {
-    stages: Mutex<Vec<String>>,
-    stops_at: &'static str,
-}
-
-impl Told {
-    fn has(&self, text: &str) -> bool {
-        let stages = self.stages.lock().unwrap();
-        stages.iter().any(|stage| stage.contains(text))
-    }
-}
-
-impl Progress for Told {
-    fn start(&self, stage: &str, _total: Option<u64>) {
-        self.stages.lock().unwrap().push(stage.to_owned());
-    }
-
-    fn advance(&self, _steps: u64) {}
-
-    fn finish(&self, summary: &str) {
-        let mut stages = self.stages.lock().unwrap();
-        let stage = stages.last_mut().unwrap();
-        *stage = format!("{stage}: {summary}");
-    }
-
-    fn is_cancelled(&self) -> bool {
-        let stages = self.stages.lock().unwrap();
-        !self.stops_at.is_empty() && stages.iter().any(|stage| stage.starts_with(self.stops_at))
-    }
-}
-
-fn documents(num_documents: u64) -> Vec<Document> {
-    let config = CatalogueConfig {
-        num_documents,
-        ..CatalogueConfig::default()
-    };
-    let catalogue = Catalogue::new(config).unwrap();
-    (catalogue.documents())
-        .map(|record| Document {
-            id: record.id,
-            content: Content::Text(format!("{}\n{}", record.title, record.text)),
-            labels: record.labels,
-        })
-        .collect()
-}
-
-fn settings(changes: &[&str]) -> Settings {
-    let mut settings = REGISTRY.recipe("dense").unwrap();
-    let encoder = format!("encoder.folder={ENCODER}");
-    let small = ["document.max_length=24", "train.precision=f32"];
-    for change in [encoder.as_str()].iter().chain(&small).chain(changes) {
-        settings
-            .assign(&Assignment::parse(change, "--set").unwrap())
-            .unwrap();
-    }
-    settings
-}
-
-/// A place for a model.
-struct Place(TempDir);
-
-/// What a run may have.
-#[derive(Default, Clone, Copy)]
-struct With<'a> {
-    cache: Option<&'a Path>,
-    valid: Option<&'a dyn DocumentSource>,
-    resumes: bool,
-}
-
-impl Place {
-    fn new() -> Self {
-        Self(TempDir::new().unwrap())
-    }
-
-    fn train(
-        &self,
-        changes: &[&str],
-        num_documents: u64,
-        with: With<'_>,
-        told: &Told,
-    ) -> Result<Trained> {
-        let output = self.0.path().join("model");
-        let run = RunContext {
-            compute: COMPUTE,
-            epoch_share: 1.0,
-            valid: with.valid,
-            piece_cache: with.cache,
-            encoder_cache: None,
-            output: &output,
-            resumes: with.resumes,
-            progress: told,
-        };
-        let trainable = settings(changes).config()?;
-        trainable.check(&run)?;
-        trainable.train(&mut Stream(documents(num_documents).into_iter()), &run)
-    }
-
-    fn save(&self, trained: &Trained) -> ModelReader {
-        let output = self.0.path().join("model");
-        let writer = ModelWriter::create(&output, false).unwrap();
-        trained.ranker.save(&trained.work, &writer).unwrap();
-        save_label_space(&trained.labels, &writer).unwrap();
-        let details = ModelDetails {
-            system: "dense".to_owned(),
-            num_labels: trained.labels.len() as u64,
-            num_documents: trained.num_documents,
-            num_features: trained.num_features,
-            takes_text: trained.takes_text,
-            text_fields: Vec::new(),
-        };
-        writer.finish("dense", details.to_json()).unwrap();
-        ModelReader::open(&output).unwrap()
-    }
-}
-
-fn ranked(trained: &Trained) -> Vec<Vec<ScoredLabel>> {
-    let rankings = trained.ranker.rank(&documents(20), OPTIONS).unwrap();
-    rankings.labels
-}
 
 #[test]
 fn a_model_comes_back_and_ranks_texts_alone_as_among_others() {
@@ -197,7 +22,7 @@ fn a_model_comes_back_and_ranks_texts_alone_as_among_others() {
     let stages: Vec<&str> = trained.stages.iter().map(|(stage, _)| stage).collect();
     assert_eq!(stages, ["reading", "vectors", "training"]);
     let expected = ranked(&trained);
-    let reader = place.save(&trained);
+    let reader = place.save("dense", &trained);
     let config: serde_json::Value = reader.read_json("config.json").unwrap();
     assert_eq!(config["encoder"]["pooling"], "mean");
     assert!(config["neighbours"]["weight"].is_number());
@@ -377,7 +202,7 @@ fn longer_documents_cost_more_up_to_the_length_that_is_read() {
             num_labels: 1000,
             num_assignments: 200_000,
         };
-        let trainable = settings(&[length]).config().unwrap();
+        let trainable = settings("dense", &[length]).config().unwrap();
         trainable.estimate(&size).cpu_seconds
     };
     let (short, long) = ("document.max_length=16", "document.max_length=256");
