@@ -13,6 +13,7 @@ use super::outcome::TrainingOutcome;
 use super::prefetch::prefetch;
 use super::run::TrainingRun;
 use super::state::TrainingState;
+use super::together::Together;
 use super::validation::Validator;
 use crate::Result;
 
@@ -54,6 +55,12 @@ impl Trainer<'_> {
     ) -> Result<TrainingOutcome> {
         let stage = format!("training {}", self.name);
         let progress = self.progress;
+        let together = Together::of_process();
+        if let Some(together) = together {
+            let files = [self.weights_file(), self.checkpoint_file()];
+            let run = format!("{} {:?}", self.work.fingerprint(), self.config);
+            together.begin(&run, network.parameters(), &files)?;
+        }
         if self.weights_file().is_file() {
             let outcome = TrainingOutcome::load(&self.weights_file(), network.parameters())?;
             self.journal.resume_at(outcome.steps)?;
@@ -65,7 +72,10 @@ impl Trainer<'_> {
         if batches.num_documents() == 0 {
             return Err(CoreError::data("there are no documents to train on").into());
         }
-        let plan = BatchPlan::new(self.config, batches.num_documents(), self.seed);
+        let mut plan = BatchPlan::new(self.config, batches.num_documents(), self.seed);
+        if let Some(together) = together {
+            plan = plan.of_process(together.place());
+        }
         let mut state = TrainingState::new(self.config, network.parameters(), plan.num_steps());
         if self.checkpoint_file().is_file() {
             state.load(&self.checkpoint_file(), network.parameters())?;
@@ -79,7 +89,7 @@ impl Trainer<'_> {
         progress.start(&stage, Some(plan.num_steps()));
         progress.advance(state.step);
         let first_step = state.step;
-        let mut run = TrainingRun::new(self, network, plan, state);
+        let mut run = TrainingRun::new(self, network, plan, state, together);
         let stopped_early = prefetch(&plan, batches, first_step, |steps| {
             run.train(steps, validator)
         })?;
