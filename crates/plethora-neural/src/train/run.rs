@@ -105,7 +105,9 @@ impl<'t, 'n, N: Network> TrainingRun<'t, 'n, N> {
 
     fn step(&mut self, batches: &[StepBatch<N::Batch>]) -> Result<()> {
         let seed = self.step_seed();
-        tch::manual_seed(seed);
+        // Other random numbers in each process.
+        let first = batches.first().map_or(0, |batch| batch.number);
+        tch::manual_seed(seed.wrapping_add(first as i64));
         let (step, rate) = (self.state.step, self.learning_rate(self.state.step));
         let mut gathered = Vec::new();
         let mut own = Summed::default();
