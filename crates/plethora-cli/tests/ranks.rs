@@ -8,6 +8,7 @@ mod support;
 
 use std::fs;
 use std::net::TcpListener;
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -32,7 +33,12 @@ const STEADY: [&str; 10] = [
 fn without_dropout(system: &str) -> &'static [&'static str] {
     match system {
         "lightxml" => &["--set", "encoder.dropout=0", "--set", "document.dropout=0"],
-        _ => &["--set", "encoder.dropout=0", "--set", "encoder.word_dropout=0"],
+        _ => &[
+            "--set",
+            "encoder.dropout=0",
+            "--set",
+            "encoder.word_dropout=0",
+        ],
     }
 }
 
@@ -79,6 +85,14 @@ impl Pair {
     }
 }
 
+fn wait_for(path: &Path) {
+    let deadline = Instant::now() + Duration::from_secs(120);
+    while !path.exists() {
+        assert!(Instant::now() < deadline, "{} is not there", path.display());
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
 /// Losses and metrics that a training run has recorded, by step.
 fn records(desk: &Desk, model: &str) -> Vec<(u64, String, f64)> {
     let log = desk.read(&format!("{model}/metrics.jsonl"));
@@ -111,20 +125,28 @@ fn assert_two_learn_as_one(system: &str) {
     desk.succeed(&train_args(system, "one", &steady));
     Pair::start(&desk, &train_args(system, "two", &steady)).succeed();
     let (one, two) = (records(&desk, "one"), records(&desk, "two"));
-    assert!(one.iter().any(|(step, name, _)| *step >= 50 && name == "loss"));
+    assert!(
+        one.iter()
+            .any(|(step, name, _)| *step >= 50 && name == "loss")
+    );
     assert_eq!(one.len(), two.len());
     for ((step, name, expected), (_, _, found)) in one.iter().zip(&two) {
         if name == "loss" {
             let error = (found - expected).abs() / expected.abs().max(1.0);
             assert!(error < 1e-4, "{system}, step {step}: {found} {expected}");
         } else {
-            assert!((found - expected).abs() < 0.02, "{system} {name}: {found} {expected}");
+            assert!(
+                (found - expected).abs() < 0.02,
+                "{system} {name}: {found} {expected}"
+            );
         }
     }
     // Nothing is left of the second process.
     let left = fs::read_dir(desk.path()).unwrap().flatten();
     let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
-    let ranks = left.iter().filter(|name| name.to_string_lossy().contains("rank"));
+    let ranks = left
+        .iter()
+        .filter(|name| name.to_string_lossy().contains("rank"));
     assert_eq!(ranks.count(), 0, "{left:?}");
 }
 
@@ -138,7 +160,6 @@ fn lightxml_learns_in_two_processes_as_in_one() {
     assert_two_learn_as_one("lightxml");
 }
 
-/// Rank 1 leaves no model, but its last checkpoint would be that of rank 0.
 #[test]
 fn a_pair_that_was_killed_resumes_and_ends_with_the_same_weights() {
     let desk = Desk::with_catalogue(300);
@@ -146,12 +167,7 @@ fn a_pair_that_was_killed_resumes_and_ends_with_the_same_weights() {
     Pair::start(&desk, &train_args("attentionxml", "whole", &often)).succeed();
     let args = train_args("attentionxml", "killed", &often);
     let mut pair = Pair::start(&desk, &args);
-    let checkpoint = desk.file("killed.training/tree-0.level-0.checkpoint.safetensors");
-    let deadline = Instant::now() + Duration::from_secs(120);
-    while !checkpoint.exists() {
-        assert!(Instant::now() < deadline, "no checkpoint");
-        std::thread::sleep(Duration::from_millis(2));
-    }
+    wait_for(&desk.file("killed.training/tree-0.level-0.checkpoint.safetensors"));
     let killed = Instant::now();
     pair.ranks[1].kill().unwrap();
     let outputs = pair.end();
@@ -167,8 +183,9 @@ fn a_pair_that_was_killed_resumes_and_ends_with_the_same_weights() {
 #[test]
 fn the_others_end_with_rank_0() {
     let desk = Desk::with_catalogue(300);
-    let mut pair = Pair::start(&desk, &train_args("attentionxml", "model", &STEADY));
-    std::thread::sleep(Duration::from_secs(2));
+    let long = join(&[&STEADY, &["--set", "train.epochs=100"]]);
+    let mut pair = Pair::start(&desk, &train_args("attentionxml", "model", &long));
+    wait_for(&desk.file("model.rank-1.training"));
     let killed = Instant::now();
     pair.ranks[0].kill().unwrap();
     let outputs = pair.end();
@@ -192,7 +209,10 @@ fn what_cannot_be_trained_together_says_so() {
     let outputs = Pair::start(&desk, &linear).end();
     for output in outputs {
         let message = String::from_utf8(output.stderr).unwrap();
-        assert!(message.contains("bonsai is not trained by several processes"), "{message}");
+        assert!(
+            message.contains("bonsai is not trained by several processes"),
+            "{message}"
+        );
     }
     let exact = ["--set", "head.form=exact"];
     let outputs = Pair::start(&desk, &train_args("lightxml", "model", &exact)).end();
