@@ -5,7 +5,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::bounds;
 use crate::commands::{
     calibrate, check, completions, convert, demo, ensemble, eval, explain, generate, info, init,
-    labels, man, predict, reproduce, search, serve, split, train,
+    labels, man, merge, predict, reproduce, search, serve, split, train,
 };
 use crate::environment::with_environment;
 use crate::logging::LogFormat;
@@ -74,6 +74,7 @@ pub(crate) enum Verb {
     Split(split::SplitArgs),
     Train(train::TrainArgs),
     Search(search::SearchArgs),
+    Merge(merge::MergeArgs),
     Ensemble(ensemble::EnsembleArgs),
     Calibrate(calibrate::CalibrateArgs),
     Eval(eval::EvalArgs),

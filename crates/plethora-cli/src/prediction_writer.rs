@@ -3,15 +3,18 @@
 use std::fmt::Write as _;
 
 use clap::ValueEnum;
-use plethora_core::corpus::{Document, LabelSpace, Output};
+use plethora_core::corpus::{CompleteFile, Document, LabelSpace, Output};
 use plethora_core::{Error, Result, ScoredLabel, one_field};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
+use crate::prediction_pieces::hexadecimal;
 use crate::prediction_table;
 
 /// How predictions are written; the words here are those of `--help`.
 #[expect(clippy::doc_markdown, reason = "backticks would show in the help")]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum PredictionFormat {
     /// A JSON object per document: id, and predictions with label, key, score and label_id
     Jsonl,
@@ -35,6 +38,8 @@ pub(crate) struct PredictionWriter<'a> {
     output: Output,
     labels: &'a LabelSpace,
     num_documents: u64,
+    /// Of all that was written.
+    hasher: Sha256,
     /// The lines of [`PredictionFormat::Xmc`], kept until the header before them is known.
     body: String,
     line: String,
@@ -68,6 +73,7 @@ impl<'a> PredictionWriter<'a> {
             output,
             labels,
             num_documents: 0,
+            hasher: Sha256::new(),
             body: String::new(),
             line: String::new(),
         }
@@ -93,17 +99,33 @@ impl<'a> PredictionWriter<'a> {
             self.body.push_str(&self.line);
             return Ok(());
         }
-        self.output.write(self.line.as_bytes())
+        let line = std::mem::take(&mut self.line);
+        self.emit(&line)?;
+        self.line = line;
+        Ok(())
     }
 
     /// Completes the output.
-    pub(crate) fn finish(mut self) -> Result<()> {
+    pub(crate) fn finish(self) -> Result<()> {
+        let (file, ..) = self.complete()?;
+        CompleteFile::publish(vec![file])
+    }
+
+    /// Completes the output, to be published with others; with its number of documents and its SHA-256.
+    pub(crate) fn complete(mut self) -> Result<(CompleteFile, u64, String)> {
         if self.format == PredictionFormat::Xmc {
             let header = format!("{} {}\n", self.num_documents, self.labels.len());
-            self.output.write(header.as_bytes())?;
-            self.output.write(self.body.as_bytes())?;
+            self.emit(&header)?;
+            let body = std::mem::take(&mut self.body);
+            self.emit(&body)?;
         }
-        self.output.finish()
+        let sha256 = hexadecimal(self.hasher);
+        Ok((self.output.complete()?, self.num_documents, sha256))
+    }
+
+    fn emit(&mut self, text: &str) -> Result<()> {
+        self.hasher.update(text.as_bytes());
+        self.output.write(text.as_bytes())
     }
 
     fn jsonl(&mut self, id: &str, ranking: &[ScoredLabel]) -> Result<()> {

@@ -181,14 +181,14 @@ pub struct JudgingFacts {
 
 /// Hands the documents of a corpus to `act` in batches; stops when the user asks to.
 pub fn for_each_batch(
-    reader: &mut CorpusReader,
+    mut documents: impl Iterator<Item = Result<Document>>,
     batch_size: usize,
     session: &Session,
     mut act: impl FnMut(&[Document]) -> Result<()>,
 ) -> Result<()> {
     let mut batch = Vec::with_capacity(batch_size);
     loop {
-        let next = reader.next().transpose()?;
+        let next = documents.next().transpose()?;
         let is_end = next.is_none();
         batch.extend(next);
         if batch.len() == batch_size || (is_end && !batch.is_empty()) {

@@ -13,6 +13,7 @@ pub mod explanation;
 pub mod figures;
 pub mod folders;
 pub mod labels;
+pub mod merging;
 mod model_folder;
 mod model_opening;
 mod page;

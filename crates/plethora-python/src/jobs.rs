@@ -15,7 +15,8 @@ use plethora_jobs::ensembles::EnsembleJob;
 use plethora_jobs::evaluation::EvaluationRun;
 use plethora_jobs::report::ReportRun;
 use plethora_jobs::search::{
-    Documents, Existing, Method as SearchMethod, SearchJob, SearchSpace, parse_budget, parse_range,
+    Documents, Existing, Method as SearchMethod, SearchJob, SearchSpace, Step, TrialResult,
+    TrialRunner, parse_budget, parse_range,
 };
 use plethora_jobs::training::{Corpus, TrainingJob};
 use plethora_system::{Combination, Compute, ScoreKind};
@@ -237,23 +238,76 @@ impl SearchRequest {
     }
 }
 
-/// Searches settings that rank validation documents best, and returns what came out as JSON.
+/// Searches settings that rank validation documents best, and returns what came out as JSON. A `runner`
+/// has trials trained elsewhere.
 #[pyfunction]
-#[pyo3(signature = (request, listener=None, data=None, valid=None))]
+#[pyo3(signature = (request, listener=None, data=None, valid=None, runner=None))]
 pub(crate) fn search(
     py: Python<'_>,
     request: &str,
     listener: Option<Py<PyAny>>,
     data: Option<&PyDocuments>,
     valid: Option<&PyDocuments>,
+    runner: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let request: SearchRequest = parse(request)?;
     let num_threads = request.machine.num_threads;
     let job = request.job(data, valid)?;
+    let runner = runner.map(PyTrialRunner);
     watch_json(py, num_threads, listener, |session| {
-        let report = job.run(session)?;
+        let runner = runner.as_ref().map(|runner| runner as &dyn TrialRunner);
+        let report = job.run_with(runner, session)?;
         Ok(json!(report.to_json(None)))
     })
+}
+
+/// Trains and measures one trial of a search, and returns its metrics as JSON.
+#[pyfunction]
+#[pyo3(signature = (request, trial, share, work, data=None, valid=None))]
+pub(crate) fn search_trial(
+    py: Python<'_>,
+    request: &str,
+    trial: usize,
+    share: f64,
+    work: PathBuf,
+    data: Option<&PyDocuments>,
+    valid: Option<&PyDocuments>,
+) -> PyResult<String> {
+    let request: SearchRequest = parse(request)?;
+    let num_threads = request.machine.num_threads;
+    let job = request.job(data, valid)?;
+    watch_json(py, num_threads, None, |session| {
+        job.run_trial(trial, share, work, session)
+    })
+}
+
+/// An object of Python that has trials trained: its `begin` takes trials with their rungs and shares of the
+/// effort, its `wait` gives what came of one as JSON.
+struct PyTrialRunner(Py<PyAny>);
+
+impl PyTrialRunner {
+    fn told(error: &PyErr) -> Error {
+        Error::Compute(format!("training trials elsewhere failed: {error}"))
+    }
+}
+
+impl TrialRunner for PyTrialRunner {
+    fn begin(&self, steps: &[(Step, f64)]) -> Result<(), Error> {
+        let steps: Vec<(usize, usize, f64)> = (steps.iter())
+            .map(|(step, share)| (step.trial, step.rung, *share))
+            .collect();
+        let begun = Python::attach(|py| self.0.call_method1(py, "begin", (steps,)).map(drop));
+        begun.map_err(|error| Self::told(&error))
+    }
+
+    fn wait(&self, step: Step) -> Result<TrialResult, Error> {
+        let text = Python::attach(|py| {
+            let found = self.0.call_method1(py, "wait", (step.trial, step.rung))?;
+            found.extract::<String>(py)
+        });
+        let text = text.map_err(|error| Self::told(&error))?;
+        serde_json::from_str(&text).map_err(|error| Error::Compute(error.to_string()))
+    }
 }
 
 #[derive(Debug, Deserialize)]

@@ -1,6 +1,7 @@
 //! Families of systems: what the registry holds.
 
 use std::fmt;
+use std::path::{Path, PathBuf};
 
 use plethora_core::artifact::{ModelDetails, ModelReader, ModelWriter};
 use plethora_core::corpus::LabelSpace;
@@ -67,6 +68,17 @@ pub trait Family: Sync + fmt::Debug {
         let kind = &folder.manifest().kind;
         let message = format!("a model of `{kind}` learns labels from documents; train it again");
         Err(Error::model(folder.folder(), message))
+    }
+
+    /// Writes the file at `target` of its shares, in their order, where pieces of a model have trained a part
+    /// of it each.
+    ///
+    /// # Errors
+    /// [`Error::Model`](plethora_core::Error::Model) if the shares do not fit together.
+    fn join(&self, shares: &[PathBuf], target: &Path) -> Result<()> {
+        let first = shares.first().map_or(target, PathBuf::as_path);
+        let message = "is a part of a file, which this system does not divide";
+        Err(Error::model(first, message))
     }
 
     /// Number of trained values of a model, where that says something.

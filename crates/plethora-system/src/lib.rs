@@ -12,13 +12,16 @@ mod explanation;
 mod family;
 mod label_change;
 mod label_choice;
+mod piece;
 mod predictor;
 mod ranker;
+pub mod ranks;
 mod registry;
 pub mod resources;
 mod scores;
 mod selection;
 pub mod settings;
+mod shard;
 mod trainable;
 
 pub use compute::{Compute, Device, Precision};
@@ -35,11 +38,13 @@ pub use explanation::{
 pub use family::{AutoMember, Family, NameUse, OpenParts, Preset, SystemSpec};
 pub use label_change::{LabelChange, LabelEdit};
 pub use label_choice::{UnclearLabel, find_label};
+pub use piece::{PIECE, PieceDetails};
 pub use predictor::Predictor;
 pub use ranker::{RankOptions, Ranker, Rankings, keep_first};
 pub use registry::{Absent, Registry, warn_of_device};
 pub use scores::ScoreKind;
 pub use selection::{Cutoff, Depth, Selection, USUAL_TOP_K};
+pub use shard::Shard;
 pub use trainable::{
     DocumentSource, DocumentStream, Effort, Facts, RunContext, Stages, Trainable, Trained,
 };

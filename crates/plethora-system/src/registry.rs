@@ -8,6 +8,7 @@ use plethora_core::artifact::{
 use plethora_core::corpus::LabelSpace;
 use plethora_core::{Error, Result};
 
+use crate::piece::{PIECE, is_no_model};
 use crate::settings::{Settings, nearest};
 use crate::{Compute, Device, Family, LabelEdit, OpenParts, Predictor, SystemSpec};
 
@@ -199,6 +200,9 @@ impl Registry {
     /// The family of a model.
     pub(crate) fn family_of(&self, folder: &ModelReader) -> Result<&'static dyn Family> {
         let kind = folder.manifest().kind.as_str();
+        if kind == PIECE {
+            return Err(is_no_model(folder.folder()));
+        }
         let found = self.families.iter().find(|family| family.opens(kind));
         found.copied().ok_or_else(|| {
             let absent = self.absent.filter(|absent| absent.systems.contains(&kind));

@@ -9,7 +9,7 @@ use plethora_core::corpus::{Document, Label, LabelSpace};
 use plethora_core::{Argument, Error, Message, Progress, Result};
 use serde_json::{Map, Value};
 
-use crate::{Compute, Estimate, Ranker, TrainingSize};
+use crate::{Compute, Estimate, Ranker, Shard, TrainingSize};
 
 /// A system with its settings, which were checked.
 pub trait Trainable: Send + Sync + fmt::Debug {
@@ -21,6 +21,28 @@ pub trait Trainable: Send + Sync + fmt::Debug {
 
     /// Reads the documents and trains, or resumes an interrupted run.
     fn train(&self, documents: &mut dyn DocumentStream, run: &RunContext<'_>) -> Result<Trained>;
+
+    /// Reads all documents and trains one share of what can be trained apart, to a model that knows this
+    /// share alone. All shares leave equal files but for those that the share names, so that
+    /// together they are the files that [`train`](Self::train) leaves, to the last byte.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for systems that cannot be divided.
+    fn train_piece(
+        &self,
+        _shard: Shard,
+        _documents: &mut dyn DocumentStream,
+        _run: &RunContext<'_>,
+    ) -> Result<Trained> {
+        let message = "this system cannot be divided; train it as a whole";
+        Err(Error::config(Argument::SHARD, message))
+    }
+
+    /// True for systems that several processes train together, each step by step with the others of its
+    /// [group](crate::ranks::group).
+    fn trains_together(&self) -> bool {
+        false
+    }
 
     /// From where an interrupted run is resumed, for messages: `the last complete tree`.
     fn resume_point(&self) -> &'static str;

@@ -13,6 +13,7 @@ pub(crate) mod info;
 pub(crate) mod init;
 pub(crate) mod labels;
 pub(crate) mod man;
+pub(crate) mod merge;
 pub(crate) mod predict;
 pub(crate) mod reproduce;
 pub(crate) mod search;
@@ -40,6 +41,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
         Verb::Split(args) => args.run(&session),
         Verb::Train(args) => args.run(&session),
         Verb::Search(args) => args.run(&session),
+        Verb::Merge(args) => args.run(&session),
         Verb::Ensemble(args) => args.run(&session),
         Verb::Calibrate(args) => args.run(&session),
         Verb::Eval(args) => args.run(&session),

@@ -4,14 +4,16 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use plethora_core::artifact::{Check, ModelReader};
 use plethora_core::corpus::{CorpusReader, Output, ReadOptions};
-use plethora_system::Selection;
+use plethora_system::{Selection, Shard};
 
 use crate::bounds;
 use crate::data_args::{AndMore as _, DataArgs, first_of, in_file, tell_warnings};
 use crate::device_args::DeviceArgs;
 use crate::evaluation::for_each_batch;
 use crate::interrupt;
+use crate::prediction_pieces::{PredictionRun, PredictionShare};
 use crate::prediction_writer::{PredictionFormat, PredictionWriter};
 use crate::score_args::ScoreArgs;
 use crate::session::Session;
@@ -24,6 +26,7 @@ Examples:
   plethora predict model new.csv --threshold 0.3 --out-format csv > labels.csv
   plethora predict model report.txt          a text of several lines is one document
   plethora predict model texts/              so is each .txt file of a folder
+  plethora predict model new.jsonl --shard 0/2 -o new-0.jsonl     half of them; see `plethora merge --help`
   plethora predict calibrated new.jsonl --tuned";
 
 /// Standard output.
@@ -67,6 +70,11 @@ pub(crate) struct PredictArgs {
     #[arg(long, value_name = "FORMAT")]
     out_format: Option<PredictionFormat>,
 
+    /// Predict one of so many shares of the documents, counted from 0, such as 0/4; `merge` makes one
+    /// file of all. Needs --output
+    #[arg(long, value_name = "I/N", requires = "output")]
+    shard: Option<Shard>,
+
     /// Replace the output file if it exists
     #[arg(long)]
     force: bool,
@@ -94,7 +102,9 @@ impl PredictArgs {
             ..self.input.to_options_for(predictor.details())
         }
         .and_more(&self.data);
+        let share = self.share(&options, session)?;
         let mut reader = CorpusReader::open(first_of(&self.data), &options)?;
+        let range = (share.as_ref()).map_or(0..usize::MAX, PredictionShare::documents);
         let output = Output::create(target, self.force)?;
         if self.output.is_some() {
             interrupt::install();
@@ -103,7 +113,8 @@ impl PredictArgs {
         let mut num_documents = 0;
         session.progress().start("predicting", None);
         let batch_size = predictor.documents_per_batch();
-        for_each_batch(&mut reader, batch_size, session, |documents| {
+        let documents = reader.by_ref().skip(range.start).take(range.len());
+        for_each_batch(documents, batch_size, session, |documents| {
             let rankings = predictor.select(documents, &selection, self.beam)?;
             for (document, ranking) in documents.iter().zip(rankings) {
                 writer.write(document, &ranking)?;
@@ -114,11 +125,36 @@ impl PredictArgs {
         })
         .map_err(|error| in_file(error, first_of(&self.data)))?;
         tell_warnings(&reader, session.progress());
-        writer.finish()?;
+        match share {
+            None => writer.finish()?,
+            Some(share) => share.publish(writer, target)?,
+        }
         session
             .progress()
             .finish(&format!("{num_documents} documents"));
         Ok(())
+    }
+
+    /// The documents to rank, where these are not all.
+    fn share(
+        &self,
+        options: &ReadOptions,
+        session: &Session,
+    ) -> anyhow::Result<Option<PredictionShare>> {
+        let Some(shard) = self.shard else {
+            return Ok(None);
+        };
+        let target = self.output.as_deref().unwrap_or(Path::new(STDOUT));
+        PredictionShare::check(target, &self.data)?;
+        let run = PredictionRun {
+            format: self.format(),
+            model: ModelReader::open_with(&self.model, Check::Sizes)?.manifest_sha256()?,
+            asked: format!("{:?}", (self.top_k, self.threshold, self.scores, self.beam)),
+        };
+        let reader = CorpusReader::open(first_of(&self.data), options)?;
+        let share = PredictionShare::count(shard, run, reader, session);
+        let share = share.map_err(|error| in_file(error, first_of(&self.data)))?;
+        Ok(Some(share))
     }
 
     /// As asked for, else what the reader of the output can use.

@@ -10,6 +10,7 @@ use plethora_core::corpus::{Feedback, LabelSpaceBuilder};
 use plethora_core::{Error, grouped};
 use plethora_jobs::auto::{AutoJob, Plan};
 use plethora_jobs::tell_feedback;
+use plethora_system::Shard;
 use plethora_system::settings::Settings;
 use serde_json::json;
 
@@ -19,6 +20,7 @@ use crate::device_args::DeviceArgs;
 use crate::figures::{bytes, duration};
 use crate::piece_cache_args::PieceCacheArgs;
 use crate::preview::Preview;
+use crate::ranks_args::RanksArgs;
 use crate::session::Session;
 use crate::settings::{AutoChoice, SettingsArgs, default_settings};
 use crate::training::{Corpus, TrainingJob, TrainingReport};
@@ -47,6 +49,7 @@ Examples:
   plethora train texts.txt --labels-file labels.txt -o model --seed 7
   plethora train books.csv -o model --config my.toml --set tree.max_leaf=50 --force
   plethora train books.jsonl -o model --force --feedback feedback.jsonl
+  plethora train books.jsonl --system bonsai --shard 0/3 -o piece-0     see `plethora merge --help`
 {of_systems}  plethora train books.jsonl -o model --resume     after Ctrl-C or a crash"
     )
 }
@@ -89,9 +92,17 @@ pub(crate) struct TrainArgs {
     #[arg(long)]
     resume: bool,
 
+    /// Train one of so many shares, counted from 0, such as 0/3, to a piece of the model in FOLDER; `merge`
+    /// makes a model of all pieces. Every share reads all documents
+    #[arg(long, value_name = "I/N", conflicts_with = "dry_run")]
+    shard: Option<Shard>,
+
     /// Show the settings, what is in the data and its first documents as read, and train nothing
     #[arg(long)]
     dry_run: bool,
+
+    #[command(flatten)]
+    ranks: RanksArgs,
 
     #[command(flatten)]
     pieces: PieceCacheArgs,
@@ -117,6 +128,10 @@ impl TrainArgs {
     /// Trains, or shows what would be trained.
     pub(crate) fn run(&self, session: &Session) -> anyhow::Result<()> {
         if let Some(choice) = self.settings.auto()? {
+            if self.shard.is_some() || self.ranks.distributed {
+                let message = "--shard and --distributed: name the system with --system";
+                return Err(Error::usage(message).into());
+            }
             return self.run_auto(choice, session);
         }
         self.auto.refuse("a system is named")?;
@@ -124,10 +139,20 @@ impl TrainArgs {
         if self.dry_run {
             return self.show(&job, session);
         }
+        if self.ranks.distributed {
+            self.ranks.join()?;
+        }
         interrupt::install();
-        let report = job
-            .run(session)
-            .map_err(|error| self.explain_resume(error, job.resume_point()))?;
+        let run = match self.shard {
+            None if self.ranks.distributed => job.run_together(session),
+            None => job.run(session).map(Some),
+            Some(shard) => job.run_piece(shard, session).map(Some),
+        };
+        let report = run.map_err(|error| self.explain_resume(error, job.resume_point()))?;
+        let Some(report) = report else {
+            // Another process tells of the model.
+            return Ok(());
+        };
         if self.json {
             results::print_json(&report)?;
         } else {
@@ -183,7 +208,7 @@ impl TrainArgs {
             vocabulary: self.vocabulary.file(),
             output: self.output.clone(),
             settings,
-            device: self.device.device,
+            device: self.ranks.device(self.device.device),
             piece_cache: self.pieces.folder(),
             learns_names: self.learn_names,
             epoch_share: 1.0,

@@ -71,6 +71,20 @@ impl ModelCopy<'_> {
         if self.by_link && link(&from, &writer.path(to)).is_ok() {
             return Ok(());
         }
+        Self::copy_file(model, name, writer, to)
+    }
+
+    /// Copies one file of a model, under the name `to`.
+    ///
+    /// # Errors
+    /// [`Error::Read`] and [`Error::Write`].
+    pub fn copy_file(
+        model: &ModelReader,
+        name: &str,
+        writer: &ModelWriter,
+        to: &str,
+    ) -> Result<()> {
+        let from = model.folder().join(name);
         let mut target = writer.file(to)?;
         let mut source = File::open(&from).map_err(Error::read(&from))?;
         io::copy(&mut source, &mut target)

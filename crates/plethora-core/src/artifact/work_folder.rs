@@ -22,6 +22,7 @@ const LOCK_FILE: &str = "lock";
 #[derive(Debug)]
 pub struct WorkFolder {
     path: PathBuf,
+    fingerprint: String,
     /// Held locked while the run lasts; a killed process lets go of it.
     _lock: File,
 }
@@ -53,7 +54,11 @@ impl WorkFolder {
         // Where nothing can be written, nothing is left either.
         let lock = Self::lock(&path).inspect_err(|_| drop(fs::remove_dir(&path)))?;
         // From here on, dropping it tidies up.
-        let folder = Self { path, _lock: lock };
+        let folder = Self {
+            path,
+            fingerprint: fingerprint.to_owned(),
+            _lock: lock,
+        };
         folder.start(earlier.as_ref(), &State::new(fingerprint), resume)?;
         Ok(folder)
     }
@@ -99,6 +104,11 @@ impl WorkFolder {
             .map_or_else(|| OsString::from("model"), OsString::from);
         name.push(".training");
         target.with_file_name(name)
+    }
+
+    /// Data, settings and seed of the run in one number.
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
     }
 
     /// The folder itself.

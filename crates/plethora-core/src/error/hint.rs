@@ -36,6 +36,8 @@ impl Argument {
     pub const LABEL_SEPARATOR: Self = Self("label_separator");
     /// Resumes an interrupted run.
     pub const RESUME: Self = Self("resume");
+    /// One of several equal shares of the work.
+    pub const SHARD: Self = Self("shard");
     /// The fields of the text.
     pub const TEXT_FIELD: Self = Self("text_field");
     /// The validation documents.

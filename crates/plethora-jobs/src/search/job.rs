@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use plethora_core::Result;
+use plethora_core::{Error, Result};
 use plethora_system::Effort;
 use serde_json::{Value, json};
 
@@ -14,6 +14,7 @@ use super::plan::{Method, Plan};
 use super::report::SearchReport;
 use super::running_search::RunningSearch;
 use super::search_space::SearchSpace;
+use super::trial_runner::TrialRunner;
 use crate::Session;
 use crate::training::TrainingJob;
 
@@ -47,12 +48,26 @@ pub struct SearchJob {
 impl SearchJob {
     /// Searches until all trials are done or the time is over.
     pub fn run(&self, session: &Session) -> Result<SearchReport> {
+        self.run_with(None, session)
+    }
+
+    /// As [`run`](Self::run), with trials that are trained elsewhere, where there is a place for it.
+    pub fn run_with(
+        &self,
+        runner: Option<&dyn TrialRunner>,
+        session: &Session,
+    ) -> Result<SearchReport> {
+        if runner.is_some() && self.keeps_model {
+            let message = "models of trials that are trained elsewhere are not kept; train the best \
+                           settings again";
+            return Err(Error::config("keep_model", message));
+        }
         SearchFolder::check(&self.training.output, self.existing)?;
         self.training.check(session)?;
         let facts = self.documents.read(session)?;
         let identity = self.identity(&facts);
         let opened = SearchFolder::open(&self.training.output, &identity, self.existing)?;
-        let mut running = RunningSearch::new(self, self.plan(&facts), opened, session);
+        let mut running = RunningSearch::new(self, self.plan(&facts), opened, runner, session);
         let is_complete = running.run()?;
         running.report(&facts, is_complete)
     }

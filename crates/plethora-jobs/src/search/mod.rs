@@ -19,6 +19,7 @@ mod report;
 mod running_search;
 mod search_space;
 mod trial_progress;
+mod trial_runner;
 pub(crate) use trial_progress::TrialProgress;
 
 pub use budget::parse as parse_budget;
@@ -26,6 +27,7 @@ pub use documents::Documents;
 pub use folder::{Existing, SearchFolder};
 pub use job::SearchJob;
 pub use metric_choice::{DEFAULT_METRIC, MetricChoice};
-pub use plan::Method;
+pub use plan::{Method, Step};
 pub use report::{CompleteReport, SearchReport};
 pub use search_space::{SearchSpace, parse_range};
+pub use trial_runner::{TrialResult, TrialRunner};

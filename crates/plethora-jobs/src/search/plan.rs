@@ -123,6 +123,22 @@ impl Plan {
         None
     }
 
+    /// A next step, and those that follow it in its rung, whatever comes of it.
+    pub(super) fn beside(self, step: Step, outcomes: &[Outcome]) -> Vec<Step> {
+        let mut outcomes = outcomes.to_vec();
+        let mut steps = Vec::new();
+        let mut next = Some(step);
+        while let Some(step) = next.filter(|next| next.rung == step.rung) {
+            steps.push(step);
+            outcomes.push(Outcome {
+                step,
+                score: Some(0.0),
+            });
+            next = self.next(&outcomes, 0.0);
+        }
+        steps
+    }
+
     fn is_last_of_several(self, rung: usize) -> bool {
         rung > 0 && rung + 1 == self.num_rungs
     }

@@ -20,6 +20,7 @@ use super::plan::{self, Outcome, Plan, Step};
 use super::record::{Status, TrialRecord};
 use super::report::SearchReport;
 use super::trial_progress::TrialProgress;
+use super::trial_runner::{TrialResult, TrialRunner};
 use crate::Session;
 use crate::figures::percent;
 use crate::training::TrainingJob;
@@ -33,6 +34,10 @@ pub(super) struct RunningSearch<'a> {
     folder: SearchFolder,
     journal: Journal,
     clock: Clock,
+    /// Who trains, where it is not this process.
+    runner: Option<&'a dyn TrialRunner>,
+    /// Steps that the runner was given.
+    begun: Vec<Step>,
     /// Warnings of the first trial about the data are not repeated.
     is_told: bool,
 }
@@ -43,6 +48,7 @@ impl<'a> RunningSearch<'a> {
         job: &'a SearchJob,
         plan: Plan,
         (folder, journal): (SearchFolder, Journal),
+        runner: Option<&'a dyn TrialRunner>,
         session: &'a Session,
     ) -> Self {
         let seconds = journal.records().iter().map(|record| record.seconds);
@@ -53,6 +59,8 @@ impl<'a> RunningSearch<'a> {
             plan,
             folder,
             journal,
+            runner,
+            begun: Vec::new(),
             is_told: false,
         }
     }
@@ -123,6 +131,9 @@ impl<'a> RunningSearch<'a> {
         if let Some(earlier) = self.same_work(step, &settings)? {
             return Ok(Some(earlier));
         }
+        if let Some(runner) = self.runner {
+            return self.wait(runner, step).map(Some);
+        }
         let outcome = match settings.config() {
             Ok(_) => self.train(step, settings),
             Err(error) => Err(error),
@@ -137,7 +148,19 @@ impl<'a> RunningSearch<'a> {
                 (Status::Failed, Some(reason), BTreeMap::new())
             }
         };
-        Ok(Some(TrialRecord {
+        let seconds = started.elapsed().as_secs_f64();
+        Ok(Some(self.record(step, status, message, metrics, seconds)))
+    }
+
+    fn record(
+        &self,
+        step: Step,
+        status: Status,
+        message: Option<String>,
+        metrics: BTreeMap<String, f64>,
+        seconds: f64,
+    ) -> TrialRecord {
+        TrialRecord {
             trial: step.trial,
             rung: step.rung,
             share: self.plan.share(step.rung),
@@ -145,9 +168,34 @@ impl<'a> RunningSearch<'a> {
             status,
             message,
             metrics,
-            seconds: started.elapsed().as_secs_f64(),
+            seconds,
             same_as: None,
-        }))
+        }
+    }
+
+    /// Begins all steps that can be trained beside this one, and waits for it.
+    fn wait(&mut self, runner: &dyn TrialRunner, step: Step) -> Result<TrialRecord> {
+        if !self.begun.contains(&step) {
+            let steps = self.plan.beside(step, &self.outcomes());
+            let with_shares: Vec<(Step, f64)> = (steps.iter())
+                .map(|&step| (step, self.plan.share(step.rung)))
+                .collect();
+            runner.begin(&with_shares)?;
+            self.begun.extend(steps);
+        }
+        let TrialResult {
+            metrics,
+            message,
+            seconds,
+        } = runner.wait(step)?;
+        let status = match &message {
+            None => Status::Ok,
+            Some(reason) => {
+                tracing::warn!("trial {} failed: {reason}", step.trial);
+                Status::Failed
+            }
+        };
+        Ok(self.record(step, status, message, metrics, seconds))
     }
 
     /// The record of a step that trains what an earlier one has trained. Where the best model is
@@ -200,16 +248,10 @@ impl<'a> RunningSearch<'a> {
 
     /// Trains and measures a step.
     fn train(&mut self, step: Step, settings: Settings) -> Result<BTreeMap<String, f64>> {
-        let share = self.plan.share(step.rung);
-        let (documents, epochs) = effort::shares(self.job.effort, share);
         let job = TrainingJob {
-            data: self.job.documents.train(documents),
-            valid: Some(self.job.documents.valid()),
             output: self.folder.trial(step),
-            settings,
-            epoch_share: epochs,
             resumes: self.folder.is_begun(step),
-            ..self.job.training.clone()
+            ..self.job.trial(settings, self.plan.share(step.rung))
         };
         let name = format!(
             "trial {}, {} of {}",

@@ -3,15 +3,16 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use plethora_core::Result;
 use plethora_core::artifact::{
     METRICS_FILE, ModelCard, ModelDetails, ModelWriter, WorkFolder, save_label_space,
 };
 use plethora_core::corpus::VocabularyFile;
 use plethora_core::metrics::{Evaluation, EvaluationConfig};
+use plethora_core::{Argument, Error, Result};
 use plethora_system::settings::Settings;
 use plethora_system::{
-    Device, DocumentSource, Facts, Predictor, RunContext, Trainable, Trained, resources,
+    Device, DocumentSource, Facts, PIECE, PieceDetails, Predictor, RunContext, Shard, Trainable,
+    Trained, ranks, resources,
 };
 
 use super::corpus::Corpus;
@@ -52,6 +53,8 @@ pub struct TrainingJob {
 
 /// A model that is trained but not saved.
 struct Unsaved {
+    /// The share of the model that this is, where it is a piece.
+    shard: Option<Shard>,
     predictor: Predictor,
     work: WorkFolder,
     num_without_labels: u64,
@@ -80,11 +83,26 @@ impl TrainingJob {
     /// Does everything. An error leaves no model, only completed parts, from which a run can be
     /// resumed.
     pub fn run(&self, session: &Session) -> Result<TrainingReport> {
+        self.run_share(None, session)
+    }
+
+    /// As [`run`](Self::run), one share of the training, to a folder that is a piece of the model. A
+    /// piece is not measured.
+    pub fn run_piece(&self, shard: Shard, session: &Session) -> Result<TrainingReport> {
+        if self.valid.is_some() {
+            let message = "a piece of a model cannot be measured; leave validation documents out and \
+                           measure the model that the pieces make";
+            return Err(Error::config(Argument::SHARD, message));
+        }
+        self.run_share(Some(shard), session)
+    }
+
+    fn run_share(&self, shard: Option<Shard>, session: &Session) -> Result<TrainingReport> {
         let started = Instant::now();
         self.check_output()?;
         self.check(session)?;
         let evaluation = EvaluationConfig::default();
-        let (mut trained, measured) = self.train_and_measure(&evaluation, session)?;
+        let (mut trained, measured) = self.train_and_measure(shard, &evaluation, session)?;
         let stage = Instant::now();
         let model_bytes = self.save(&trained, measured.as_ref(), session)?;
         trained.seconds.stages.end("saving", stage);
@@ -106,6 +124,37 @@ impl TrainingJob {
         })
     }
 
+    /// As [`run`](Self::run), together with the other processes of the [group](ranks::group) that this one
+    /// is in. The first of them measures and saves; the others leave nothing and have nothing to tell.
+    pub fn run_together(&self, session: &Session) -> Result<Option<TrainingReport>> {
+        let place = ranks::group().map_or(Shard::WHOLE, |group| group.place());
+        if !self.settings.config()?.trains_together() {
+            let message = format!(
+                "{} is not trained by several processes together; pieces of a model may be trained apart",
+                self.settings.system()
+            );
+            return Err(Error::usage(message));
+        }
+        if place.index() == 0 {
+            return self.run(session).map(Some);
+        }
+        let mut name = self.output.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".rank-{}", place.index()));
+        let follower = Self {
+            output: self.output.with_file_name(name),
+            resumes: false,
+            ..self.clone()
+        };
+        let left = WorkFolder::path_for(&follower.output);
+        if left.exists() {
+            fs_err::remove_dir_all(&left).map_err(Error::write(&left))?;
+        }
+        follower.check(session)?;
+        let trained = follower.train(None, session)?;
+        trained.work.remove()?;
+        Ok(None)
+    }
+
     /// Trains and measures to see how good the settings are. The model is forgotten, unless `keep`
     /// gives a place for one with these metrics.
     pub fn try_out(
@@ -114,7 +163,7 @@ impl TrainingJob {
         session: &Session,
         keep: impl FnOnce(&Evaluation) -> Option<PathBuf>,
     ) -> Result<Option<MeasuredModel>> {
-        let (trained, measured) = self.train_and_measure(evaluation, session)?;
+        let (trained, measured) = self.train_and_measure(None, evaluation, session)?;
         if let Some(output) = measured.as_ref().and_then(|model| keep(&model.evaluation)) {
             let kept = Self {
                 output,
@@ -134,7 +183,7 @@ impl TrainingJob {
         session: &Session,
         act: &mut dyn FnMut(&Predictor) -> Result<()>,
     ) -> Result<()> {
-        let trained = self.train(session)?;
+        let trained = self.train(None, session)?;
         act(&trained.predictor)?;
         if keeps {
             self.save(&trained, None, session)?;
@@ -164,12 +213,13 @@ impl TrainingJob {
 
     fn train_and_measure(
         &self,
+        shard: Option<Shard>,
         evaluation: &EvaluationConfig,
         session: &Session,
     ) -> Result<(Unsaved, Option<MeasuredModel>)> {
         // Mistakes in the second corpus show before hours are spent on the first.
         let valid = self.valid.as_ref().map(Corpus::open).transpose()?;
-        let mut trained = self.train(session)?;
+        let mut trained = self.train(shard, session)?;
         let stage = Instant::now();
         let measured = match (valid, &self.valid) {
             (Some(reader), Some(corpus)) => {
@@ -187,7 +237,7 @@ impl TrainingJob {
         Ok((trained, measured))
     }
 
-    fn train(&self, session: &Session) -> Result<Unsaved> {
+    fn train(&self, shard: Option<Shard>, session: &Session) -> Result<Unsaved> {
         let vocabulary = self.vocabulary.as_ref();
         let mut documents = TrainingDocuments::open(&self.data, vocabulary, session.progress())?;
         documents.need_labels = self.settings.config()?.needs_labels();
@@ -202,7 +252,10 @@ impl TrainingJob {
             work,
             stages,
         } = self
-            .in_context(session, |system, run| system.train(&mut stream, run))
+            .in_context(session, |system, run| match shard {
+                None => system.train(&mut stream, run),
+                Some(shard) => system.train_piece(shard, &mut stream, run),
+            })
             .map_err(|error| in_file(error, &self.data.path))?;
         let (labels, num_documents) = stream.taken_out(labels, num_documents);
         let details = ModelDetails {
@@ -214,6 +267,7 @@ impl TrainingJob {
             text_fields: self.data.text_fields(documents.format()),
         };
         Ok(Unsaved {
+            shard,
             predictor: Predictor::from_parts(ranker, labels, details)
                 .with_trained_on(std::mem::take(&mut documents.trained_on)),
             work,
@@ -283,6 +337,14 @@ impl TrainingJob {
         }
         let details = predictor.details();
         ModelCard::new(details, evaluation).save(&writer)?;
-        writer.finish(&details.system, details.to_json())
+        let Some(shard) = trained.shard else {
+            return writer.finish(&details.system, details.to_json());
+        };
+        let piece = PieceDetails {
+            shard,
+            run: trained.work.fingerprint().to_owned(),
+            model: details.clone(),
+        };
+        writer.finish(PIECE, piece.to_json())
     }
 }

@@ -4,6 +4,7 @@ use half::bf16;
 
 use crate::trees::problem::NodeProblem;
 use crate::trees::solver::{BlockWeights, LANES};
+use crate::trees::tree_weights::ChunkView;
 
 /// Classes of a chunk: their number within it fits in a byte.
 pub(crate) const CHUNK_CLASSES: usize = 256;
@@ -41,6 +42,24 @@ impl Pruning {
 }
 
 impl Chunk {
+    /// Classes without weights, which another process trains.
+    pub(crate) fn untrained(num_classes: usize) -> Self {
+        Self {
+            biases: vec![0.0; num_classes],
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn view(&self) -> ChunkView<'_> {
+        ChunkView {
+            biases: &self.biases,
+            features: &self.features,
+            entry_ends: &self.entry_ends,
+            classes: &self.classes,
+            weights: &self.weights,
+        }
+    }
+
     /// Joins trained blocks, [`LANES`] classes each but for the last, and prunes them.
     pub(crate) fn from_blocks(
         problem: &NodeProblem,

@@ -215,7 +215,7 @@ mod tests {
             &[],
         ] {
             for chunk in node {
-                writer.push_chunk(chunk).unwrap();
+                writer.push_chunk(chunk.view()).unwrap();
             }
             writer.end_node().unwrap();
         }

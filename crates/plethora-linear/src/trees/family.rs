@@ -1,5 +1,7 @@
 //! The systems of label trees.
 
+use std::path::{Path, PathBuf};
+
 use plethora_core::Result;
 use plethora_core::artifact::{CONFIG_FILE, ModelReader};
 use plethora_system::settings::{Settings, schema_of};
@@ -7,6 +9,7 @@ use plethora_system::{AutoMember, Family, NameUse, OpenParts, Ranker, SystemSpec
 use schemars::Schema;
 
 use super::config::LinearConfig;
+use super::division::join;
 use super::model::LinearModel;
 use crate::feature_reader::FeatureReader;
 use crate::feature_system::FeatureRanker;
@@ -100,5 +103,9 @@ impl Family for Trees {
         let num_features = parts.details.num_features as usize;
         let model = LinearModel::open(folder, config, num_features, parts.labels.len())?;
         Ok(Box::new(FeatureRanker { model, reader }))
+    }
+
+    fn join(&self, shares: &[PathBuf], target: &Path) -> Result<()> {
+        join(shares, target)
     }
 }

@@ -8,6 +8,7 @@
 mod beam;
 mod chunk;
 mod config;
+mod division;
 mod estimate;
 mod explain;
 mod family;

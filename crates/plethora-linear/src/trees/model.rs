@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use plethora_core::artifact::{ModelReader, WorkFolder};
 use plethora_core::{Announced, Error, LabelId, Result, ScoredLabel, SparseMatrix, SparseRow};
-use plethora_system::RankOptions;
+use plethora_system::{RankOptions, Shard};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -23,6 +23,8 @@ pub struct LinearModel {
     pub(crate) config: LinearConfig,
     num_features: usize,
     pub(crate) trees: Vec<TreeFile>,
+    /// Names of the files of `trees`.
+    files: Vec<String>,
 }
 
 /// The file of a tree within a model folder.
@@ -44,11 +46,11 @@ impl LinearModel {
         num_labels: usize,
     ) -> Result<Self> {
         config.validate()?;
-        let paths: Vec<PathBuf> = Self::file_names(&config)
-            .iter()
+        let files = Self::file_names(&config);
+        let paths: Vec<PathBuf> = (files.iter())
             .map(|name| folder.path(name))
             .collect::<Result<_>>()?;
-        Self::open_files(&paths, config, num_features, num_labels)
+        Self::open_files(files, &paths, config, num_features, num_labels)
     }
 
     /// Opens the trees of a training run that is complete but not saved yet.
@@ -58,14 +60,28 @@ impl LinearModel {
         num_features: usize,
         num_labels: usize,
     ) -> Result<Self> {
-        let paths: Vec<PathBuf> = Self::file_names(&config)
-            .iter()
-            .map(|name| work.path(name))
+        Self::open_piece(Shard::WHOLE, work, config, num_features, num_labels)
+    }
+
+    /// As [`open_unsaved`](Self::open_unsaved), what training one share of the work has left; such a
+    /// model knows the trees and classifiers of its share alone.
+    pub fn open_piece(
+        shard: Shard,
+        work: &WorkFolder,
+        config: LinearConfig,
+        num_features: usize,
+        num_labels: usize,
+    ) -> Result<Self> {
+        let shares = shard.of_parts(config.num_trees).into_iter();
+        let files: Vec<String> = shares
+            .map(|(tree, share)| share.part_name(&tree_file_name(tree)))
             .collect();
-        Self::open_files(&paths, config, num_features, num_labels)
+        let paths: Vec<PathBuf> = files.iter().map(|name| work.path(name)).collect();
+        Self::open_files(files, &paths, config, num_features, num_labels)
     }
 
     fn open_files(
+        files: Vec<String>,
         paths: &[PathBuf],
         config: LinearConfig,
         num_features: usize,
@@ -79,7 +95,8 @@ impl LinearModel {
         // Ranking takes memory for every feature, and the trees have one for each that counts.
         let weights = trees.iter().map(|tree| tree.weights().features.len());
         let announced = Announced::new(num_features as u64);
-        if announced.believed(weights.sum()).is_none() {
+        let is_whole = files == Self::file_names(&config);
+        if is_whole && announced.believed(weights.sum()).is_none() {
             let message = format!("has far fewer weights than {num_features} features need");
             let path = paths.first().map_or(Path::new(""), PathBuf::as_path);
             return Err(Error::model(path, message));
@@ -88,12 +105,18 @@ impl LinearModel {
             config,
             num_features,
             trees,
+            files,
         })
     }
 
     /// The settings the model was trained with.
     pub fn config(&self) -> &LinearConfig {
         &self.config
+    }
+
+    /// The files that the model's trees are in.
+    pub(crate) fn files(&self) -> &[String] {
+        &self.files
     }
 
     /// Number of features of a document.

@@ -6,10 +6,12 @@ use plethora_core::artifact::WorkFolder;
 use plethora_core::corpus::LabelSpace;
 use plethora_core::tree::{add_label_text, build, label_features};
 use plethora_core::{IndexRows, Progress, Result, SeedStream, SparseMatrix};
+use plethora_system::Shard;
 use serde::Serialize;
 
 use crate::fingerprint::fingerprint;
 use crate::trees::config::LinearConfig;
+use crate::trees::division::Division;
 use crate::trees::model::tree_file_name;
 use crate::trees::train_tree::TreeTraining;
 use crate::trees::tree_file::TreeFileWriter;
@@ -56,10 +58,20 @@ impl LinearTrainer<'_> {
     /// Trains the trees that `work` does not hold yet, one after another, each into a file of its
     /// own that appears when it is complete.
     pub fn run(&self, work: &WorkFolder, progress: &dyn Progress) -> Result<StageTimes> {
+        self.run_piece(Shard::WHOLE, work, progress)
+    }
+
+    /// As [`run`](Self::run), one share of the work: some of the trees, or a share of one.
+    pub fn run_piece(
+        &self,
+        shard: Shard,
+        work: &WorkFolder,
+        progress: &dyn Progress,
+    ) -> Result<StageTimes> {
         self.config.validate()?;
         let mut times = StageTimes::default();
-        let missing: Vec<usize> = (0..self.config.num_trees)
-            .filter(|&tree| !work.contains(&tree_file_name(tree)))
+        let missing: Vec<(usize, Shard)> = (shard.of_parts(self.config.num_trees).into_iter())
+            .filter(|&(tree, share)| !work.contains(&share.part_name(&tree_file_name(tree))))
             .collect();
         if missing.is_empty() {
             return Ok(times);
@@ -71,19 +83,19 @@ impl LinearTrainer<'_> {
         let label_vectors = self.label_vectors(&documents_of_labels);
         progress.finish(&format!("{} labels", self.space.len()));
         times.label_features_s = started.elapsed().as_secs_f64();
-        for tree_number in missing {
-            let seed = SeedStream::new(self.config.seed)
-                .named("tree")
-                .child(tree_number as u64);
-            OneTree {
+        for (number, share) in missing {
+            let tree = OneTree {
                 trainer: self,
-                number: tree_number,
+                number,
+                share,
                 label_vectors: &label_vectors,
                 documents_of_labels: &documents_of_labels,
                 documents_of_candidates: candidates.as_ref(),
-                seed,
-            }
-            .run(work, progress, &mut times)?;
+                seed: SeedStream::new(self.config.seed)
+                    .named("tree")
+                    .child(number as u64),
+            };
+            tree.run(work, progress, &mut times)?;
         }
         Ok(times)
     }
@@ -104,6 +116,8 @@ impl LinearTrainer<'_> {
 struct OneTree<'a> {
     trainer: &'a LinearTrainer<'a>,
     number: usize,
+    /// Which of its classifiers are trained.
+    share: Shard,
     label_vectors: &'a SparseMatrix,
     documents_of_labels: &'a IndexRows,
     documents_of_candidates: Option<&'a IndexRows>,
@@ -132,13 +146,15 @@ impl OneTree<'_> {
         times.trees_s += started.elapsed().as_secs_f64();
 
         let started = Instant::now();
-        let mut file = TreeFileWriter::create(&work.path(&tree_file_name(self.number)), &tree)?;
+        let name = self.share.part_name(&tree_file_name(self.number));
+        let mut file = TreeFileWriter::create(&work.path(&name), &tree)?;
         let training = TreeTraining {
             documents: features,
             num_pruned,
             documents_of_labels: self.documents_of_labels,
             documents_of_candidates: self.documents_of_candidates,
             tree: &tree,
+            division: &Division::new(&tree, self.share),
             config,
             seed: self.seed,
         };

@@ -1,5 +1,6 @@
 //! Trains all classifiers of one label tree, level by level.
 
+use std::cell::LazyCell;
 use std::ops::Range;
 
 use plethora_core::tree::LabelTree;
@@ -8,6 +9,7 @@ use rayon::prelude::*;
 
 use crate::trees::chunk::{CHUNK_CLASSES, Chunk, Pruning};
 use crate::trees::config::{LinearConfig, SolverConfig};
+use crate::trees::division::Division;
 use crate::trees::node_documents::{NodeDocuments, positions, union};
 use crate::trees::problem::NodeProblem;
 use crate::trees::solver::{LANES, train_block};
@@ -28,6 +30,8 @@ pub(crate) struct TreeTraining<'a> {
     /// The same of labels that another model ranks highest, where one was asked.
     pub(crate) documents_of_candidates: Option<&'a IndexRows>,
     pub(crate) tree: &'a LabelTree,
+    /// Which of the tree's classifiers are trained; the others get no weights.
+    pub(crate) division: &'a Division<'a>,
     pub(crate) config: &'a LinearConfig,
     pub(crate) seed: SeedStream,
 }
@@ -70,7 +74,7 @@ impl<'a> TreeTraining<'a> {
                     if !self.tree.children(node).is_empty() {
                         inner.push_chunk(chunk);
                     }
-                    file.push_chunk(chunk)
+                    file.push_chunk(chunk.view())
                 })?;
             }
             if let Some(beam) = &mut beam {
@@ -105,22 +109,16 @@ impl<'a> TreeTraining<'a> {
         progress: &dyn Progress,
         mut write: impl FnMut(usize, Option<&Chunk>) -> Result<()>,
     ) -> Result<()> {
+        let chunks_of = |node| self.chunks_of(node, sent, progress);
         if batch.len() == 1 {
-            let training = self.gather(batch.start, sent);
-            for chunk in training.chunk_numbers() {
-                write(batch.start, Some(&training.train_chunk(chunk, progress)?))?;
+            for chunk in chunks_of(batch.start) {
+                write(batch.start, Some(&chunk?))?;
             }
             return write(batch.start, None);
         }
         let trained = (batch.clone().into_par_iter())
             .with_max_len(1)
-            .map(|node| {
-                let training = self.gather(node, sent);
-                let chunks = training.chunk_numbers();
-                chunks
-                    .map(|chunk| training.train_chunk(chunk, progress))
-                    .collect()
-            })
+            .map(|node| chunks_of(node).collect())
             .collect::<Result<Vec<Vec<Chunk>>>>()?;
         for (node, chunks) in batch.zip(trained) {
             for chunk in &chunks {
@@ -129,6 +127,25 @@ impl<'a> TreeTraining<'a> {
             write(node, None)?;
         }
         Ok(())
+    }
+
+    /// The chunks of a node, one after the other; those of other processes without weights.
+    fn chunks_of<'m>(
+        &'m self,
+        node: usize,
+        sent: &'m Sent,
+        progress: &'m dyn Progress,
+    ) -> impl Iterator<Item = Result<Chunk>> + 'm {
+        let training = LazyCell::new(move || self.gather(node, sent));
+        let num_classes = self.tree.fan_out(node);
+        (0..num_classes.div_ceil(CHUNK_CLASSES)).map(move |number| {
+            if self.division.trains(node, number) {
+                return training.train_chunk(number, progress);
+            }
+            let num_classes = CHUNK_CLASSES.min(num_classes - number * CHUNK_CLASSES);
+            progress.advance(num_classes as u64);
+            Ok(Chunk::untrained(num_classes))
+        })
     }
 
     /// Everything that the classifiers of a node learn from.
@@ -193,10 +210,6 @@ struct NodeTraining<'a> {
 }
 
 impl NodeTraining<'_> {
-    fn chunk_numbers(&self) -> Range<usize> {
-        0..self.classes.len().div_ceil(CHUNK_CLASSES)
-    }
-
     fn train_chunk(&self, number: usize, progress: &dyn Progress) -> Result<Chunk> {
         let start = number * CHUNK_CLASSES;
         let end = self.classes.len().min(start + CHUNK_CLASSES);

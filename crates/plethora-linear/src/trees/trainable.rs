@@ -5,8 +5,8 @@ use plethora_core::text::TfIdf;
 use plethora_core::tree::label_texts;
 use plethora_core::{Error, LabelId, Result, ScoredLabel, SparseMatrix};
 use plethora_system::{
-    BIAS, DocumentStream, Estimate, Explanation, Method, RankOptions, RunContext, TermContribution,
-    Trainable, Trained, TrainingSize, keep_first, spans_of, terms_of,
+    BIAS, DocumentStream, Estimate, Explanation, Method, RankOptions, RunContext, Shard,
+    TermContribution, Trainable, Trained, TrainingSize, keep_first, spans_of, terms_of,
 };
 
 use super::config::LinearConfig;
@@ -26,6 +26,15 @@ impl Trainable for LinearConfig {
     }
 
     fn train(&self, documents: &mut dyn DocumentStream, run: &RunContext<'_>) -> Result<Trained> {
+        self.train_piece(Shard::WHOLE, documents, run)
+    }
+
+    fn train_piece(
+        &self,
+        shard: Shard,
+        documents: &mut dyn DocumentStream,
+        run: &RunContext<'_>,
+    ) -> Result<Trained> {
         let builder = TrainingSetBuilder::new(self.text.clone())?;
         let (set, mut stages) = read(
             documents,
@@ -45,11 +54,11 @@ impl Trainable for LinearConfig {
             config: self,
         };
         let work = run.open_work(&trainer.fingerprint()?, self.resume_point())?;
-        let times = trainer.run(&work, run.progress)?;
+        let times = trainer.run_piece(shard, &work, run.progress)?;
         stages.add("trees", times.label_features_s + times.trees_s);
         stages.add("classifiers", times.classifiers_s);
-        let num_features = set.features.num_columns();
-        let model = LinearModel::open_unsaved(&work, self.clone(), num_features, set.space.len())?;
+        let sizes = (set.features.num_columns(), set.space.len());
+        let model = LinearModel::open_piece(shard, &work, self.clone(), sizes.0, sizes.1)?;
         Ok(trained(model, set, work, stages))
     }
 
@@ -91,7 +100,7 @@ impl RowModel for LinearModel {
     }
 
     fn file_names(&self) -> Vec<String> {
-        Self::file_names(self.config())
+        self.files().to_vec()
     }
 }
 

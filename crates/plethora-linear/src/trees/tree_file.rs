@@ -6,8 +6,7 @@ use plethora_core::artifact::{ArrayFileWriter, ArrayId, Dtype, MappedArray, Mapp
 use plethora_core::tree::LabelTree;
 use plethora_core::{Error, LabelId, Result};
 
-use crate::trees::chunk::Chunk;
-use crate::trees::tree_weights::TreeWeights;
+use crate::trees::tree_weights::{ChunkView, TreeWeights};
 
 /// Streams the nodes of a tree to disk as they are trained.
 pub(crate) struct TreeFileWriter {
@@ -64,13 +63,13 @@ impl TreeFileWriter {
     }
 
     /// Appends the next chunk of the node at hand.
-    pub(crate) fn push_chunk(&mut self, chunk: &Chunk) -> Result<()> {
+    pub(crate) fn push_chunk(&mut self, chunk: ChunkView<'_>) -> Result<()> {
         let Self { file, ids, .. } = self;
-        file.append(ids.biases, &chunk.biases)?;
-        file.append(ids.features, &chunk.features)?;
-        file.append(ids.entry_ends, &chunk.entry_ends)?;
-        file.append(ids.classes, &chunk.classes)?;
-        file.append(ids.weights, &chunk.weights)?;
+        file.append(ids.biases, chunk.biases)?;
+        file.append(ids.features, chunk.features)?;
+        file.append(ids.entry_ends, chunk.entry_ends)?;
+        file.append(ids.classes, chunk.classes)?;
+        file.append(ids.weights, chunk.weights)?;
         file.append(ids.feature_starts, &[file.len(ids.features)])?;
         file.append(ids.entry_starts, &[file.len(ids.classes)])?;
         file.append(ids.class_starts, &[file.len(ids.biases)])?;

@@ -76,6 +76,10 @@ impl Trainable for OpenSiameseConfig {
         })
     }
 
+    fn trains_together(&self) -> bool {
+        true
+    }
+
     fn resume_point(&self) -> &'static str {
         "the last checkpoint"
     }

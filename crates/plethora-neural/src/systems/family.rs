@@ -169,6 +169,10 @@ impl<C: NeuralSettings> Trainable for NeuralSystem<C> {
         })
     }
 
+    fn trains_together(&self) -> bool {
+        true
+    }
+
     fn resume_point(&self) -> &'static str {
         RESUME_POINT
     }

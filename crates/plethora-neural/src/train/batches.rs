@@ -1,6 +1,7 @@
 //! Which documents a step works with.
 
 use plethora_core::SeedStream;
+use plethora_system::Shard;
 use rand::seq::SliceRandom;
 
 use super::config::TrainConfig;
@@ -24,6 +25,8 @@ pub(super) struct BatchPlan {
     accumulate: usize,
     num_steps: u64,
     seed: SeedStream,
+    /// Which share of a step's batches this process makes.
+    place: Shard,
 }
 
 /// The documents of one epoch.
@@ -43,6 +46,7 @@ impl BatchPlan {
             accumulate: config.accumulate,
             num_steps: 0,
             seed: seed.named("order"),
+            place: Shard::WHOLE,
         };
         Self {
             num_steps: plan.steps_per_epoch() * config.epochs as u64,
@@ -60,6 +64,11 @@ impl BatchPlan {
         }
     }
 
+    /// The same plan for one of several processes that take each step together.
+    pub(super) fn of_process(self, place: Shard) -> Self {
+        Self { place, ..self }
+    }
+
     /// Number of steps in an epoch.
     pub(super) fn steps_per_epoch(&self) -> u64 {
         self.num_documents.div_ceil(self.step_size()) as u64
@@ -75,9 +84,15 @@ impl BatchPlan {
         step as f64 / self.steps_per_epoch() as f64
     }
 
-    /// Batches in a step, but for the last of an epoch.
-    pub(super) fn accumulate(&self) -> usize {
-        self.accumulate
+    /// Batches in a step, but for the last of an epoch: as many for each process, of its share of the
+    /// documents.
+    fn batches_per_step(&self) -> usize {
+        self.accumulate.next_multiple_of(self.place.count())
+    }
+
+    /// Batches of this process in a step, at most.
+    pub(super) fn own_batches(&self) -> usize {
+        self.batches_per_step() / self.place.count()
     }
 
     fn step_size(&self) -> usize {
@@ -104,11 +119,26 @@ impl BatchPlan {
 }
 
 impl Epoch {
-    /// The batches of a step, counted from the start of the epoch.
-    pub(super) fn step(&self, step: usize) -> impl ExactSizeIterator<Item = &[u32]> {
+    /// The documents of a step, counted from the start of the epoch.
+    fn documents_of(&self, step: usize) -> &[u32] {
         let start = self.starts[step];
         let end = (start + self.plan.step_size()).min(self.documents.len());
-        self.documents[start..end].chunks(self.plan.batch_size)
+        &self.documents[start..end]
+    }
+
+    /// Number of documents of a step.
+    pub(super) fn step_len(&self, step: usize) -> usize {
+        self.documents_of(step).len()
+    }
+
+    /// The batches of a step that this process makes, with their numbers among all of the step.
+    pub(super) fn step(&self, step: usize) -> impl Iterator<Item = (usize, &[u32])> {
+        let plan = &self.plan;
+        let per_step = plan.batches_per_step();
+        let own = plan.place.range(per_step as u64);
+        let batch_size = plan.step_size().div_ceil(per_step);
+        let batches = self.documents_of(step).chunks(batch_size).enumerate();
+        batches.filter(move |(number, _)| own.contains(&(*number as u64)))
     }
 }
 
@@ -160,7 +190,7 @@ mod tests {
     /// The batches of an epoch, step by step.
     fn batches(plan: &BatchPlan, lengths: &Lengths, epoch: u64) -> Vec<Vec<Vec<u32>>> {
         let epoch = plan.epoch(epoch, lengths);
-        let step = |step| epoch.step(step).map(<[u32]>::to_vec).collect();
+        let step = |step| epoch.step(step).map(|(_, batch)| batch.to_vec()).collect();
         (0..plan.steps_per_epoch() as usize).map(step).collect()
     }
 
@@ -192,6 +222,27 @@ mod tests {
         }
         let share = 1.0 - words as f64 / padded as f64;
         assert!(share < 0.05, "{share}");
+    }
+
+    #[test]
+    fn processes_share_the_documents_of_every_step() {
+        let lengths = skewed(101);
+        for (batch_size, accumulate, count) in [(8, 1, 2), (4, 2, 2), (4, 3, 2), (2, 4, 3)] {
+            let whole = plan(&lengths, batch_size, accumulate, 1);
+            let own = |index| {
+                let place = Shard::new(index, count).unwrap();
+                let plan = whole.of_process(place);
+                let all = batches(&plan, &lengths, 2);
+                assert!(all.iter().all(|step| step.len() <= plan.own_batches()));
+                all
+            };
+            let shares: Vec<_> = (0..count).map(own).collect();
+            for (step, expected) in batches(&whole, &lengths, 2).iter().enumerate() {
+                let together: Vec<_> = shares.iter().flat_map(|share| &share[step]).collect();
+                let together: Vec<u32> = together.into_iter().flatten().copied().collect();
+                assert_eq!(together, expected.concat());
+            }
+        }
     }
 
     #[test]

@@ -23,6 +23,7 @@ mod run;
 mod schedule;
 mod selection;
 mod state;
+mod together;
 mod trainer;
 mod validation;
 

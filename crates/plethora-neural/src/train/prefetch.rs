@@ -14,6 +14,8 @@ const NUM_AHEAD: usize = 4;
 /// A batch of a step.
 #[derive(Debug)]
 pub(super) struct StepBatch<T> {
+    /// Its place among the batches of the step, those of other processes included.
+    pub(super) number: usize,
     /// Number of its documents.
     pub(super) num_documents: usize,
     /// Their share of the step's documents.
@@ -32,7 +34,7 @@ pub(super) fn prefetch<B: BatchMaker, T>(
     consume: impl FnOnce(&Receiver<Vec<StepBatch<B::Batch>>>) -> Result<T>,
 ) -> Result<T> {
     thread::scope(|scope| {
-        let (sender, receiver) = sync_channel((NUM_AHEAD / plan.accumulate()).max(1));
+        let (sender, receiver) = sync_channel((NUM_AHEAD / plan.own_batches()).max(1));
         let thread = scope.spawn(move || send_all(plan, maker, first_step, &sender));
         let result = consume(&receiver);
         // A thread that waits for room in the channel learns from this that nobody listens.
@@ -55,12 +57,15 @@ fn send_all<B: BatchMaker>(
     while step < plan.num_steps() {
         let epoch = plan.epoch(step / steps_per_epoch, maker);
         for in_epoch in step % steps_per_epoch..steps_per_epoch {
-            let of_step: usize = epoch.step(in_epoch as usize).map(<[u32]>::len).sum();
-            let batches = epoch.step(in_epoch as usize).map(|documents| StepBatch {
-                num_documents: documents.len(),
-                share: documents.len() as f64 / of_step as f64,
-                batch: maker.make(documents),
-            });
+            let of_step = epoch.step_len(in_epoch as usize);
+            let batches = epoch
+                .step(in_epoch as usize)
+                .map(|(number, documents)| StepBatch {
+                    number,
+                    num_documents: documents.len(),
+                    share: documents.len() as f64 / of_step as f64,
+                    batch: maker.make(documents),
+                });
             if sender.send(batches.collect()).is_err() {
                 return;
             }

@@ -20,7 +20,7 @@ impl RowGradients {
     /// tables. Rows that several batches have are added up. Leaves that no loss reached, as those of
     /// tables that are not trained, are left out.
     pub(super) fn collect(gathered: Vec<TableRows>) -> Vec<Self> {
-        let mut parts: Vec<Self> = gathered
+        let parts: Vec<Self> = gathered
             .into_iter()
             .filter_map(|TableRows { table, rows, leaf }| {
                 let gradient = leaf.grad();
@@ -31,6 +31,11 @@ impl RowGradients {
                 })
             })
             .collect();
+        Self::merge_all(parts)
+    }
+
+    /// Each table once, in the order of the tables; rows that several parts have are added up.
+    pub(super) fn merge_all(mut parts: Vec<Self>) -> Vec<Self> {
         parts.sort_by_key(|part| part.table);
         let mut merged = Vec::new();
         for part in parts.chunk_by(|one, other| one.table == other.table) {

@@ -18,6 +18,7 @@ use super::prefetch::StepBatch;
 use super::row_gradients::RowGradients;
 use super::schedule::RateSchedule;
 use super::state::TrainingState;
+use super::together::{Summed, Together};
 use super::trainer::Trainer;
 use super::validation::Validator;
 use crate::{Error, Result};
@@ -29,6 +30,8 @@ pub(super) struct TrainingRun<'t, 'n, N> {
     network: &'n N,
     plan: BatchPlan,
     state: TrainingState,
+    /// The other processes that take the same steps, where there are any.
+    together: Option<Together>,
     meter: Meter,
     last_checkpoint: Instant,
 }
@@ -39,6 +42,7 @@ impl<'t, 'n, N: Network> TrainingRun<'t, 'n, N> {
         network: &'n N,
         plan: BatchPlan,
         state: TrainingState,
+        together: Option<Together>,
     ) -> Self {
         let dense = &network.parameters().dense;
         dense.clear_gradients();
@@ -49,6 +53,7 @@ impl<'t, 'n, N: Network> TrainingRun<'t, 'n, N> {
             network,
             plan,
             state,
+            together,
         }
     }
 
@@ -100,27 +105,40 @@ impl<'t, 'n, N: Network> TrainingRun<'t, 'n, N> {
 
     fn step(&mut self, batches: &[StepBatch<N::Batch>]) -> Result<()> {
         let seed = self.step_seed();
-        tch::manual_seed(seed);
+        // Other random numbers in each process.
+        let first = batches.first().map_or(0, |batch| batch.number);
+        tch::manual_seed(seed.wrapping_add(first as i64));
         let (step, rate) = (self.state.step, self.learning_rate(self.state.step));
         let mut gathered = Vec::new();
-        for (number, part) in batches.iter().enumerate() {
+        let mut own = Summed::default();
+        for (place_in_step, part) in batches.iter().enumerate() {
             let momenta = self.state.adam.momenta();
             let rate_factor = rate / self.trainer.config.learning_rate;
             let place = StepPart {
                 scale: part.share,
                 // Smaller numbers, so that a network can count on from it.
-                seed: seed.wrapping_add((number as i64) << 32) >> 2,
+                seed: seed.wrapping_add((part.number as i64) << 32) >> 2,
                 epoch_progress: self.plan.epochs_at(step).fract(),
-                momentum: MomentumStep::new(momenta, rate_factor, (number, batches.len())),
+                momentum: MomentumStep::new(momenta, rate_factor, (place_in_step, batches.len())),
             };
             let learnt = self.network.learn(&part.batch, &place)?;
-            self.meter.add_batch(&learnt.loss, part.num_documents);
+            if self.together.is_none() {
+                self.meter.add_batch(&learnt.loss, part.num_documents);
+            } else {
+                own.loss += learnt.loss.double_value(&[]) * part.share;
+                own.num_documents += part.num_documents;
+            }
             gathered.extend(learnt.rows);
         }
-        self.meter.end_step();
         let _no_grad = tch::no_grad_guard();
         let parameters = self.network.parameters();
-        let rows = RowGradients::collect(gathered);
+        let mut rows = RowGradients::collect(gathered);
+        if let Some(together) = self.together {
+            let all = together.add_up(parameters, &mut rows, own)?;
+            let loss = Tensor::from(all.loss as f32).to_device(parameters.dense.values().device());
+            self.meter.add_batch(&loss, all.num_documents);
+        }
+        self.meter.end_step();
         let mut gradients: Vec<&Tensor> = vec![parameters.dense.gradients()];
         gradients.extend(rows.iter().map(|part| &part.gradient));
         self.state.clipping.clip(&gradients);
@@ -216,10 +234,14 @@ impl<'t, 'n, N: Network> TrainingRun<'t, 'n, N> {
         self.report()?;
         let _no_grad = tch::no_grad_guard();
         let (network, step) = (self.network, self.state.step);
+        let together = self.together;
         let parameters = network.parameters();
         let selection = &mut self.state.selection;
         let mut work = || {
-            let validation = validator.validate(network)?;
+            let validation = match together {
+                None => validator.validate(network)?,
+                Some(together) => together.agree(|| validator.validate(network))?,
+            };
             selection.add(step, &validation, parameters);
             Ok(validation)
         };
@@ -254,12 +276,19 @@ impl<'t, 'n, N: Network> TrainingRun<'t, 'n, N> {
     }
 
     fn needs_checkpoint(&self) -> bool {
+        // The others begin with that of the first one.
+        if !self.together.is_none_or(Together::is_first) {
+            return false;
+        }
         let seconds = self.trainer.config.checkpoint_minutes * 60.0;
         self.last_checkpoint.elapsed().as_secs_f64() >= seconds
     }
 
     /// Saves a checkpoint, but none of a run that has diverged.
     fn save(&mut self) -> Result<()> {
+        if !self.together.is_none_or(Together::is_first) {
+            return Ok(());
+        }
         // A glance and no record: when checkpoints are due, the clock decides.
         let before = self.state.train_seconds;
         if let Some(reading) = self.meter.glance() {

@@ -13,6 +13,7 @@ use super::outcome::{TrainingLength, TrainingOutcome};
 use super::prefetch::prefetch;
 use super::run::TrainingRun;
 use super::state::TrainingState;
+use super::together::Together;
 use super::validation::Validator;
 use crate::Result;
 
@@ -56,6 +57,12 @@ impl Trainer<'_> {
     ) -> Result<TrainingOutcome> {
         let stage = format!("training {}", self.name);
         let progress = self.progress;
+        let together = Together::of_process();
+        if let Some(together) = together {
+            let files = [self.weights_file(), self.checkpoint_file()];
+            let run = format!("{} {:?}", self.work.fingerprint(), self.config);
+            together.begin(&run, network.parameters(), &files)?;
+        }
         if self.weights_file().is_file() {
             let outcome = TrainingOutcome::load(&self.weights_file(), network.parameters())?;
             self.journal.resume_at(outcome.steps)?;
@@ -68,7 +75,10 @@ impl Trainer<'_> {
             return Err(CoreError::data("there are no documents to train on").into());
         }
         let plan = BatchPlan::new(self.config, batches.num_documents(), self.seed);
-        let plan = plan.lasting(self.length);
+        let mut plan = plan.lasting(self.length);
+        if let Some(together) = together {
+            plan = plan.of_process(together.place());
+        }
         let mut state = TrainingState::new(self.config, network.parameters(), plan.num_steps());
         if self.checkpoint_file().is_file() {
             state.load(&self.checkpoint_file(), network.parameters())?;
@@ -82,7 +92,7 @@ impl Trainer<'_> {
         progress.start(&stage, Some(plan.num_steps()));
         progress.advance(state.step);
         let first_step = state.step;
-        let mut run = TrainingRun::new(self, network, plan, state);
+        let mut run = TrainingRun::new(self, network, plan, state, together);
         let stopped_early = prefetch(&plan, batches, first_step, |steps| {
             run.train(steps, validator)
         })?;

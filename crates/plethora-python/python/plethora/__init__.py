@@ -23,6 +23,7 @@ from ._errors import (
     NotFittedError,
 )
 from ._jobs import calibrate, check, ensemble, report, search
+from ._pieces import merge, train_piece
 from ._plethora import VERSION as __version__
 from ._progress import Progress
 from ._shown import Check, Explanation, Metrics, Report, Search
@@ -89,8 +90,10 @@ __all__ = [
     "has_neural_systems",
     "load",
     "load_dataset",
+    "merge",
     "metrics",
     "report",
     "search",
     "systems",
+    "train_piece",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, Mapping, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence, Union
 
 from . import _plethora
 from ._errors import ConfigError
@@ -100,6 +100,7 @@ def search(
     dtype: str = "auto",
     n_jobs: int | None = None,
     progress: ProgressOption = None,
+    _runner: Callable[[str], Any] | None = None,
     **reading: Unpack[Reading],
 ) -> Search:
     """Searches settings that rank validation documents best: `plethora search`.
@@ -149,7 +150,10 @@ def search(
         second["docs_limit"] = None
     asked["valid"], valid_list = _source(valid, second)
     text = json.dumps(asked, default=plain)
-    return Search(json.loads(_plethora.search(text, listener(progress), data_list, valid_list)))
+    # Trials that are trained elsewhere need files that are seen there.
+    runner = None if _runner is None else _runner(text)
+    found = _plethora.search(text, listener(progress), data_list, valid_list, runner)
+    return Search(json.loads(found))
 
 
 def _range(value: str | Sequence[Any]) -> str:

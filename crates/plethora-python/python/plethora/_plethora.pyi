@@ -53,6 +53,11 @@ def train_auto(
     valid: Documents | None = None,
     listener: _Listener = None,
 ) -> str: ...
+def train_piece(request: str, listener: _Listener = None) -> str: ...
+def join_ranks(variables: dict[str, str]) -> None: ...
+def merge(
+    pieces: list[str], output: str, overwrite: bool, listener: _Listener = None
+) -> str: ...
 def read_dataset(
     request: str, listener: _Listener = None
 ) -> tuple[
@@ -73,6 +78,15 @@ def check(
 def search(
     request: str,
     listener: _Listener = None,
+    data: Documents | None = None,
+    valid: Documents | None = None,
+    runner: Any = None,
+) -> str: ...
+def search_trial(
+    request: str,
+    trial: int,
+    share: float,
+    work: str,
     data: Documents | None = None,
     valid: Documents | None = None,
 ) -> str: ...

@@ -1,0 +1,140 @@
+"""Neural systems that several processes train together, as torchrun, Slurm, Kubeflow and Ray start them.
+
+    torchrun --nproc-per-node 2 -m plethora.distributed train papers.jsonl --system lightxml -o model
+
+Each process computes a share of every step, and all take the same steps; rank 0 writes the model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from typing import TYPE_CHECKING, Any, Mapping, Sequence
+
+from . import _plethora
+from ._pieces import train_files
+from ._progress import ProgressOption
+from ._reading import PathLike, Reading, corpus
+from ._settings import num_threads, request
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+__all__ = ["join", "train"]
+
+
+def join() -> None:
+    """Meets the other processes, where `RANK`, `WORLD_SIZE`, `MASTER_ADDR` and `MASTER_PORT` say.
+
+    A process joins once, and trains all that comes together with the others.
+    """
+    _plethora.join_ranks(dict(os.environ))
+
+
+def train(
+    system: str,
+    data: PathLike | Sequence[PathLike],
+    output: PathLike,
+    *,
+    seed: int | None = None,
+    preset: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    valid: PathLike | None = None,
+    valid_where: Mapping[str, str] | None = None,
+    vocabulary: PathLike | None = None,
+    overwrite: bool = False,
+    resume: bool = False,
+    device: str = "cpu",
+    dtype: str = "auto",
+    n_jobs: int | None = None,
+    progress: ProgressOption = None,
+    **reading: Unpack[Reading],
+) -> dict[str, Any] | None:
+    """Trains together with the processes that :func:`join` has met: `plethora train --distributed`.
+
+    All processes call it with the same arguments. Gives what came out, and None but for rank 0.
+
+    Parameters
+    ----------
+    valid, valid_where
+        File of documents to choose weights by, and which of them; `valid_where` replaces the `where` of
+        the same field.
+    device
+        "cuda" stands for the GPU of this process's `LOCAL_RANK`.
+    **reading
+        How to read, as :func:`plethora.load_dataset`.
+    """
+    held_out: Reading = {**reading}
+    held_out["where"] = {**(reading.get("where") or {}), **(valid_where or {})}
+    local = os.environ.get("LOCAL_RANK")
+    options = {
+        "valid": None if valid is None else corpus(valid, **held_out),
+        "together": True,
+        "vocabulary": vocabulary,
+        "learn_names": False,
+        "overwrite": overwrite,
+        "resume": resume,
+        "device": f"cuda:{local}" if device == "cuda" and local else device,
+        "num_threads": num_threads(n_jobs),
+    }
+    chosen = request(system, preset, dtype, {**(settings or {}), "seed": seed})
+    return train_files(chosen, corpus(data, **reading), output, options, progress)
+
+
+def _main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m plethora.distributed", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    options = commands.add_parser("train", help="train a model together with the other processes")
+    options.add_argument("data", nargs="+", help="corpus to learn from")
+    options.add_argument("-o", "--output", required=True, help="folder for the model")
+    options.add_argument("--system", required=True, help="name of a neural system")
+    options.add_argument("--seed", type=int)
+    options.add_argument("--preset")
+    options.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting")
+    options.add_argument("--text-field", type=lambda names: names.split(","))
+    options.add_argument("--label-field")
+    options.add_argument("--where", action="append", default=[], metavar="FIELD=VALUE")
+    options.add_argument("--valid", help="corpus to choose weights by")
+    options.add_argument("--valid-where", action="append", default=[], metavar="FIELD=VALUE")
+    options.add_argument("--vocabulary", help="file with names of the labels")
+    options.add_argument("--device", default="cpu")
+    options.add_argument("--dtype", default="auto")
+    options.add_argument("--force", action="store_true", help="replace a model that is there")
+    options.add_argument("--resume", action="store_true", help="resume an interrupted run")
+    given = parser.parse_args()
+    join()
+    train(
+        given.system,
+        given.data,
+        given.output,
+        seed=given.seed,
+        preset=given.preset,
+        settings={key: _value(value) for key, value in _pairs(given.set).items()},
+        valid=given.valid,
+        valid_where=_pairs(given.valid_where),
+        vocabulary=given.vocabulary,
+        overwrite=given.force,
+        resume=given.resume,
+        device=given.device,
+        dtype=given.dtype,
+        text_field=given.text_field,
+        label_field=given.label_field,
+        where=_pairs(given.where),
+    )
+
+
+def _pairs(texts: Sequence[str]) -> dict[str, str]:
+    return {key: value for key, _, value in (text.partition("=") for text in texts)}
+
+
+def _value(text: str) -> Any:
+    """A setting as TOML writes it; a word stands for itself."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+if __name__ == "__main__":
+    _main()
