@@ -71,9 +71,20 @@ fn figures_and_ablations_of_the_paper_are_settings() {
     };
     assert_eq!(tails("1,1,1,1,1,1"), 5);
     assert_eq!(tails("70,20,10"), 2);
-    assert_eq!(chosen("adaptive.roots=absent")["adaptive"]["roots"], "absent");
+    assert_eq!(
+        chosen("adaptive.roots=absent")["adaptive"]["roots"],
+        "absent"
+    );
     let args = ["--system", "aplc-xlnet", "-o", "model", "--force"];
-    let wrong = ["--set", "adaptive.tail_loss=conditional", "--set", "adaptive.roots=none"];
+    let wrong = [
+        "--set",
+        "adaptive.tail_loss=conditional",
+        "--set",
+        "adaptive.roots=none",
+    ];
     let message = desk.fail(2, &join(&[&["train"], &TRAIN_PART, &args, &wrong]));
-    assert!(message.contains("adaptive.tail_loss: must be product unless roots is all"), "{message}");
+    assert!(
+        message.contains("adaptive.tail_loss: must be product unless roots is all"),
+        "{message}"
+    );
 }

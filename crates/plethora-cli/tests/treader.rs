@@ -135,14 +135,35 @@ fn labels_whose_names_nobody_knows_are_told_of_once() {
     let lines: Vec<String> = (0..40)
         .map(|number| {
             let text = ["tides and harbours of the sea", "queens and hives of bees"][number % 2];
-            format!("{{\"id\": \"{number}\", \"text\": \"{text}\", \"labels\": [\"x:{}\"]}}", number % 4)
+            format!(
+                "{{\"id\": \"{number}\", \"text\": \"{text}\", \"labels\": [\"x:{}\"]}}",
+                number % 4
+            )
         })
         .collect();
     desk.write("documents.jsonl", &lines.join("\n"));
     let warnings = |more: &[&str]| {
-        let args = ["train", "documents.jsonl", "-o", "model", "--system", "treaderxml", "--force"];
-        let short = ["--set", "train.epochs=1", "--set", "vectors.width=16", "-j", "1"];
-        let output = desk.command(&join(&[&args, &short, more])).output().unwrap();
+        let args = [
+            "train",
+            "documents.jsonl",
+            "-o",
+            "model",
+            "--system",
+            "treaderxml",
+            "--force",
+        ];
+        let short = [
+            "--set",
+            "train.epochs=1",
+            "--set",
+            "vectors.width=16",
+            "-j",
+            "1",
+        ];
+        let output = desk
+            .command(&join(&[&args, &short, more]))
+            .output()
+            .unwrap();
         assert!(output.status.success());
         let shown = String::from_utf8(output.stderr).unwrap();
         shown.matches("no name of known words").count()

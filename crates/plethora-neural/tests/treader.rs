@@ -8,11 +8,11 @@ use plethora_core::artifact::{ModelReader, ModelWriter, WorkFolder};
 use plethora_core::corpus::{Content, Document, Label};
 use plethora_core::neighbours::KnownDocuments;
 use plethora_core::{NoProgress, Progress, ScoredLabel};
-use plethora_neural::treader::{
-    Descriptions, LabelStart, NeighbourVectors, TREADER, TReaderConfig, TReaderForm, TReaderModel, TReaderReader, TReaderSet,
-    TReaderSetBuilder, TReaderTrainer, TeacherTokens,
-};
 use plethora_neural::train::Averaging;
+use plethora_neural::treader::{
+    Descriptions, LabelStart, NeighbourVectors, TREADER, TReaderConfig, TReaderForm, TReaderModel,
+    TReaderReader, TReaderSet, TReaderSetBuilder, TReaderTrainer, TeacherTokens,
+};
 use plethora_system::settings::Auto;
 use plethora_neural::{NeuralModel as _, ValidationDocuments};
 use plethora_system::{Device, Family as _, Method, RankOptions};
@@ -217,11 +217,10 @@ fn the_power_of_votes_is_chosen_and_kept() {
     let power = chosen.config().neighbours.power;
     assert!(!power.is_auto());
     let rank = |model: &TReaderModel| model.rank_texts(&texts(&documents), OPTIONS).unwrap();
-    let set_to = |power: Auto<f32>| {
+    let mut set_to = |power: Auto<f32>| {
         config.neighbours.power = power;
         train(&set, &config, &TempDir::new().unwrap()).0
     };
-    let mut set_to = set_to;
     assert_eq!(rank(&set_to(power)), rank(&chosen));
     assert_ne!(rank(&set_to(40.0.into())), rank(&chosen));
 }

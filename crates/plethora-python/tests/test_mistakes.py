@@ -42,6 +42,7 @@ def test_documents_that_cannot_be_used(texts, labels, message):
         ({"num_trees": 0}, "num_trees: must be from 1 to 1000"),
         ({"seed": -1}, "seed: expected a whole number from 0"),
         ({"preset": "paper"}, "preset: parabel has no presets"),
+        ({"preset": ["paper", "demo"]}, "preset: parabel has no presets"),
         ({"device": "gpu"}, "gpu"),
         ({"dtype": "f16"}, "dtype"),
         ({"n_jobs": 0}, "n_jobs: must be at least 1"),

@@ -204,7 +204,9 @@ fn preset_help() -> String {
         [] => "none in this program".to_owned(),
         shown => shown.join(", "),
     };
-    format!("Named changes of a system's recipe; repeat it for more, of which later ones win: {list}")
+    format!(
+        "Named changes of a system's recipe; repeat it for more, of which later ones win: {list}"
+    )
 }
 
 /// What variables say, those of single settings last.

@@ -147,7 +147,7 @@ impl FrequentTerm<'_> {
         let (block, bit) = (document as usize / PER_BLOCK, document as usize % PER_BLOCK);
         let block = self.holders[block];
         let lower = block.documents & ((1 << bit) - 1);
-        (block.documents >> bit & 1 == 1)
+        ((block.documents >> bit) & 1 == 1)
             .then(|| self.values[(block.before + lower.count_ones()) as usize])
     }
 }

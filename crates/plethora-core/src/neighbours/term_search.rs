@@ -176,8 +176,12 @@ impl<'a> Asked<'a> {
 
     fn is_worth_pruning(self) -> bool {
         let num_documents = self.index.num_documents();
-        let counts = self.terms().map(|(term, _)| self.index.postings(term).0.len());
-        let products: usize = counts.filter(|&count| is_frequent(count, num_documents)).sum();
+        let counts = self
+            .terms()
+            .map(|(term, _)| self.index.postings(term).0.len());
+        let products: usize = counts
+            .filter(|&count| is_frequent(count, num_documents))
+            .sum();
         products >= WORTHWHILE * num_documents
             && self.queries.limit > 0
             && self.queries.limit * MAX_LEFT <= num_documents

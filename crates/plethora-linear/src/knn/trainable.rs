@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use plethora_core::artifact::ModelWriter;
+use plethora_core::neighbours::ChosenPower;
 use plethora_core::text::TfIdf;
 use plethora_core::{LabelId, Result, ScoredLabel, SparseMatrix};
 use plethora_system::{
@@ -13,7 +14,6 @@ use plethora_system::{
 
 use super::config::OpenKnnConfig;
 use super::model::KnnModel;
-use super::power::MAX_ASKED;
 use super::train::KnnTrainer;
 use super::training_set::KnnSetBuilder;
 use crate::feature_system::{RowModel, check_device, read, trained};
@@ -37,7 +37,7 @@ impl Trainable for OpenKnnConfig {
     /// An index holds the entries of all documents once, and is written from a second copy.
     fn estimate(&self, size: &TrainingSize) -> Estimate {
         let size = size.with_pairs();
-        let asked = size.num_documents.min(MAX_ASKED as u64) as f64;
+        let asked = ChosenPower::asked(size.num_documents as usize).len() as f64;
         Estimate {
             cpu_seconds: (INDEX_ENTRY_S + ASKED_ENTRY_S * asked) * size.num_entries as f64,
             peak_memory_bytes: BASE_BYTES

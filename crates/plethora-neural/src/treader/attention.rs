@@ -25,9 +25,14 @@ impl States {
     pub(super) fn followed_by(&self, other: &Self) -> Self {
         let all = |side: &Self| {
             let shape = &side.states.size()[..2];
-            side.states.new_ones(shape, (Kind::Bool, side.states.device()))
+            side.states
+                .new_ones(shape, (Kind::Bool, side.states.device()))
         };
-        let mask = |side: &Self| side.mask.as_ref().map_or_else(|| all(side), Tensor::shallow_clone);
+        let mask = |side: &Self| {
+            side.mask
+                .as_ref()
+                .map_or_else(|| all(side), Tensor::shallow_clone)
+        };
         let is_full = self.mask.is_none() && other.mask.is_none();
         Self {
             states: Tensor::cat(&[&self.states, &other.states], 1),

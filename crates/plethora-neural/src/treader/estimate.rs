@@ -19,7 +19,8 @@ pub(super) fn estimate(config: &TReaderConfig, size: &TrainingSize) -> Estimate 
     let num_labels = size.num_labels as f64;
     // Where labels are read there are two sides, each with one more attention, to the other.
     let (labels, sides, num_attentions, label_vectors) = if config.teacher.is_read() {
-        let of_neighbours = config.neighbours.limit as f64 * size.num_assignments as f64 / documents.max(1.0);
+        let of_neighbours =
+            config.neighbours.limit as f64 * size.num_assignments as f64 / documents.max(1.0);
         let labels = of_neighbours.min(config.teacher.max_labels as f64);
         (labels, 2.0, READER_ATTENTIONS + 1.0, num_labels * width)
     } else {

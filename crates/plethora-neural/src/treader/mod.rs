@@ -39,8 +39,9 @@ mod votes;
 
 pub use crate::head::OutputKind;
 pub use config::{
-    DecayConfig, Descriptions, Interaction, LabelStart, Look, MaskSide, NeighbourVectors, NeighboursConfig, PoolingKind, ReadingConfig,
-    Residual, TReaderConfig, TReaderForm, TReaderHeadConfig, TeacherConfig, TeacherTokens,
+    DecayConfig, Descriptions, Interaction, LabelStart, Look, MaskSide, NeighbourVectors,
+    NeighboursConfig, PoolingKind, ReadingConfig, Residual, TReaderConfig, TReaderForm,
+    TReaderHeadConfig, TeacherConfig, TeacherTokens,
 };
 pub use family::TREADER;
 pub use model::TReaderModel;

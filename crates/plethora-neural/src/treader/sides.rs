@@ -103,10 +103,12 @@ impl Joint {
     ) -> (States, States) {
         let num_labels = labels.states.size()[1];
         let both = labels.followed_by(text);
-        let mut found = self.attention.to_itself(pass, &both, Look::Masked);
-        if self.has_residual {
-            found += &both.states;
-        }
+        let found = self.attention.to_itself(pass, &both, Look::Masked);
+        let found = if self.has_residual {
+            found + &both.states
+        } else {
+            found
+        };
         let part = |side: &States, first: i64| States {
             states: found.narrow(1, first, side.states.size()[1]),
             mask: side.mask.as_ref().map(Tensor::shallow_clone),

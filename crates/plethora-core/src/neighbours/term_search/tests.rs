@@ -99,7 +99,9 @@ fn pruned(asked: Asked<'_>, desk: &mut Desk) -> Option<Vec<Neighbour>> {
 fn texts(count: u64, seed: u64) -> Vec<Vec<(u32, f32)>> {
     let mut state = seed;
     let mut random = move |below: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % below
     };
     let mut rows: Vec<Vec<(u32, f32)>> = Vec::new();
@@ -114,7 +116,8 @@ fn texts(count: u64, seed: u64) -> Vec<Vec<(u32, f32)>> {
             .collect();
         row.extend((0..6).map(|_| (10 + random(190) as u32, 1.0)));
         if random(2) == 0 {
-            row.iter_mut().for_each(|(term, weight)| *weight *= 1.0 + (*term % 3) as f32);
+            row.iter_mut()
+                .for_each(|(term, weight)| *weight *= 1.0 + (*term % 3) as f32);
         }
         rows.push(row);
     }
@@ -124,9 +127,9 @@ fn texts(count: u64, seed: u64) -> Vec<Vec<(u32, f32)>> {
 fn wide(rows: &[Vec<(u32, f32)>], sign: f32) -> SparseMatrix {
     let mut builder = SparseMatrix::builder(200);
     for row in rows {
-        let signed = row.iter().map(|&(term, weight)| {
-            (term, if term % 5 == 0 { sign * weight } else { weight })
-        });
+        let signed = row
+            .iter()
+            .map(|&(term, weight)| (term, if term % 5 == 0 { sign * weight } else { weight }));
         let mut row = crate::SparseVector::from_entries(signed.collect());
         row.normalize();
         builder.push(row.as_row());
@@ -151,7 +154,11 @@ fn pruned_answers_equal_those_of_every_product_to_the_last_bit() {
                 skips_copies: true,
                 ..own
             };
-            for (rows, queries) in [(&others, of_others), (&documents, own), (&documents, strict)] {
+            for (rows, queries) in [
+                (&others, of_others),
+                (&documents, own),
+                (&documents, strict),
+            ] {
                 let mut desk = Desk::new(index.num_documents());
                 for query in 0..rows.num_rows().min(80) {
                     let asked = Asked {

@@ -48,23 +48,6 @@ pub struct AdaptiveConfig<Count = usize, Share = f64, Cuts = Vec<usize>> {
 }
 
 /// How the vector of a tail is made from that of the head.
-    pub projection: Projection,
-    /// True where labels have biases of their own.
-    pub bias: bool,
-    /// Which documents teach the root whether a tail is wanted.
-    pub roots: Roots,
-    /// What the labels of a tail learn from the documents that have some of them.
-    pub tail_loss: TailLoss,
-    /// Labels of each tail, drawn anew for each batch, that documents without a label in that tail
-    /// are told from.
-    pub negatives: usize,
-}
-
-fn is_open<T>(setting: &Auto<T>) -> bool {
-    matches!(setting, Auto::Auto)
-}
-
-/// How the vector of a tail is made from that of the head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Projection {
@@ -250,7 +233,11 @@ mod tests {
 
     #[test]
     fn a_conditional_loss_needs_a_root_that_all_documents_teach() {
-        for (roots, works) in [(Roots::All, true), (Roots::Absent, false), (Roots::None, false)] {
+        for (roots, works) in [
+            (Roots::All, true),
+            (Roots::Absent, false),
+            (Roots::None, false),
+        ] {
             let config = OpenAdaptiveConfig {
                 roots,
                 tail_loss: TailLoss::Conditional,

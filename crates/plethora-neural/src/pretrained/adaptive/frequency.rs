@@ -70,9 +70,7 @@ fn cut_by_shares(shares: &[usize], num_labels: usize) -> Vec<usize> {
         before += share as u128;
         (before * num_labels as u128 / total) as usize
     });
-    let mut cut_offs: Vec<usize> = ends
-        .filter(|&end| end > 0 && end < num_labels)
-        .collect();
+    let mut cut_offs: Vec<usize> = ends.filter(|&end| end > 0 && end < num_labels).collect();
     cut_offs.dedup();
     cut_offs
 }
