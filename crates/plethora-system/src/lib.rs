@@ -35,7 +35,7 @@ pub use family::{AutoMember, Family, NameUse, OpenParts, Preset, SystemSpec};
 pub use label_change::{LabelChange, LabelEdit};
 pub use label_choice::{UnclearLabel, find_label};
 pub use predictor::Predictor;
-pub use ranker::{RankOptions, Ranker, Rankings};
+pub use ranker::{Embeddings, RankOptions, Ranker, Rankings};
 pub use registry::{Absent, Registry, warn_of_device};
 pub use scores::ScoreKind;
 pub use selection::{Cutoff, Depth, Selection, USUAL_TOP_K};
