@@ -11,7 +11,8 @@ use support::{Client, config, limited, start};
 fn refused(client: &Client, body: &Value, status: u16) -> String {
     let answer = client.post("/v1/embeddings", body);
     assert_eq!(answer.status, status, "{}", answer.body);
-    let error = &answer.json()["error"];
+    let body: Value = serde_json::from_str(&answer.body).unwrap();
+    let error = &body["error"];
     assert!(error["type"].is_string());
     error["message"].as_str().unwrap().to_owned()
 }

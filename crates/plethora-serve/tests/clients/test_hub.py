@@ -109,5 +109,5 @@ def test_the_hub_reads_metrics_from_the_card(folder, tmp_path):
     run("train", data, "--system", "wide-tree", "--valid", other, "--quiet", "-o", model)
     card = ModelCard.load(model / "README.md")
     assert card.data.tags
-    metrics = {result.metric_name: result.metric_value for result in card.data.eval_results}
+    metrics = {result.metric_type: result.metric_value for result in card.data.eval_results}
     assert metrics["P@1"] > 0.9 and "nDCG@5" in metrics
