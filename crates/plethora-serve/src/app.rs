@@ -13,6 +13,7 @@ use crate::metrics::Metrics;
 use crate::model::ServedModel;
 use crate::problem::Problem;
 use crate::served_models::{ServedModels, Slot};
+use crate::traces::Traces;
 use crate::{Error, Limits, ModelSource, Result, ServeConfig};
 
 /// State of a server.
@@ -25,6 +26,7 @@ pub(crate) struct App {
     pub(crate) host_names: HostNames,
     pub(crate) feedback: Option<Arc<FeedbackFile>>,
     pub(crate) answers: AnswerBudget,
+    pub(crate) traces: Option<Traces>,
 }
 
 /// The state as handlers get it.
@@ -36,6 +38,7 @@ impl App {
         systems: &'static Registry,
         config: &ServeConfig,
         sources: &[ModelSource],
+        traces: Option<Traces>,
     ) -> Result<Self> {
         config.validate()?;
         let host_names = HostNames::new(&config.allow_hosts)?;
@@ -56,6 +59,7 @@ impl App {
             host_names,
             feedback,
             answers: AnswerBudget::default(),
+            traces,
         })
     }
 

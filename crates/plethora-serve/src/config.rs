@@ -23,6 +23,8 @@ pub struct ServeConfig {
     pub feedback: Option<PathBuf>,
     /// Bytes that this file may grow to.
     pub feedback_max_bytes: u64,
+    /// Collector of `OpenTelemetry` that requests are told to, such as `http://localhost:4318`.
+    pub otlp_endpoint: Option<String>,
     /// How often to look for new versions of the models; never if zero.
     pub reload_interval: Duration,
     /// Where neural systems compute.
@@ -85,6 +87,7 @@ impl Default for ServeConfig {
             allow_hosts: Vec::new(),
             feedback: None,
             feedback_max_bytes: 1 << 30,
+            otlp_endpoint: None,
             reload_interval: Duration::from_secs(1),
             compute: Compute::default(),
             limits: Limits::default(),

@@ -43,6 +43,7 @@ mod served_models;
 mod server;
 mod timestamp;
 mod tls;
+mod traces;
 
 pub use config::{Limits, ServeConfig, TlsFiles};
 pub use error::{Error, Result};

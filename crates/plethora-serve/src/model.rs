@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use crate::label_index::LabelIndex;
 use crate::metrics::ModelMetrics;
-use crate::queue::{Explainer, Queue, QueueLimits, Worker};
+use crate::queue::{Aside, Queue, QueueLimits, Worker};
 
 /// What is known of a model without asking its threads, and the way to ask them. They end when the
 /// last request lets go of it.
@@ -31,7 +31,7 @@ pub(crate) struct ServedModel {
     /// When the manifest was written, where the file system keeps that.
     pub(crate) saved_at: Option<SystemTime>,
     pub(crate) queue: Arc<Queue>,
-    pub(crate) explainer: Explainer,
+    pub(crate) aside: Aside,
     index: OnceLock<LabelIndex>,
 }
 
@@ -64,7 +64,7 @@ impl ServedModel {
         let no_thread = |error| Error::Compute(format!("cannot start a thread: {error}"));
         let predictor = Arc::new(predictor);
         let queue = Arc::new(Queue::new(how.limits, metrics.clone()));
-        let explainer = Explainer::start(id, Arc::clone(&predictor), metrics.clone());
+        let aside = Aside::start(id, Arc::clone(&predictor), metrics.clone());
         let model = Self {
             details: predictor.details().clone(),
             labels: predictor.shared_labels(),
@@ -74,7 +74,7 @@ impl ServedModel {
             loaded_at: now_s(),
             saved_at: manifest.and_then(|manifest| manifest.modified()).ok(),
             queue: Arc::clone(&queue),
-            explainer: explainer.map_err(no_thread)?,
+            aside: aside.map_err(no_thread)?,
             index: OnceLock::new(),
         };
         Worker::start(id, predictor, queue, metrics).map_err(no_thread)?;

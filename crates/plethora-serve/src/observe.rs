@@ -11,6 +11,7 @@ use prometheus_client::metrics::gauge::Gauge;
 
 use crate::app::SharedApp;
 use crate::problem::Problem;
+use crate::traces::SpanStart;
 
 /// Stands for addresses that lead nowhere, so that they cannot fill the memory with counts.
 const NOWHERE: &str = "none";
@@ -37,6 +38,7 @@ pub(crate) async fn observe(
     let matched = request.extensions().get::<MatchedPath>();
     let route = matched.map_or(NOWHERE, MatchedPath::as_str).to_owned();
     let path = request.uri().path().to_owned();
+    let span = (app.traces.as_ref()).and_then(|_| SpanStart::of(request.headers()));
     let response = next.run(request).await;
     drop(in_flight);
     let status = response.status().as_u16();
@@ -44,6 +46,9 @@ pub(crate) async fn observe(
     app.metrics.observe_request(&route, method, status, time);
     let milliseconds = time.as_secs_f64() * 1000.0;
     tracing::info!(method, path, status, milliseconds, "request");
+    if let Some((traces, span)) = app.traces.as_ref().zip(span) {
+        traces.tell(span.end(method, route, path, status));
+    }
     response
 }
 

@@ -205,6 +205,11 @@ impl Problem {
         }
     }
 
+    /// What was wrong, and one word for it.
+    pub(crate) fn told(&self) -> (String, &'static str) {
+        (self.detail.clone(), self.error_type)
+    }
+
     fn title(&self) -> &'static str {
         self.status.canonical_reason().unwrap_or("Error")
     }
@@ -228,9 +233,21 @@ impl Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let mut response = (self.status, axum::Json(self.body())).into_response();
+        let body = self.body();
+        let mut response = self.respond(&body);
+        let media_type = HeaderValue::from_static(MEDIA_TYPE);
+        response
+            .headers_mut()
+            .insert(header::CONTENT_TYPE, media_type);
+        response
+    }
+}
+
+impl Problem {
+    /// An answer with this body in JSON, for clients that expect another one than ours.
+    pub(crate) fn respond(self, body: &impl Serialize) -> Response {
+        let mut response = (self.status, axum::Json(body)).into_response();
         let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
         if let Some(time) = self.retry_after {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(time.as_secs()));
         }

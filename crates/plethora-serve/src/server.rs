@@ -23,6 +23,7 @@ use crate::app::App;
 use crate::connection::{Addresses, ClientStream, Visit};
 use crate::problem::Problem;
 use crate::reload::Watcher;
+use crate::traces::{Sending, Traces};
 use crate::{Error, Limits, ModelSource, Result, ServeConfig, routes, tls};
 
 /// Where accepting fails, as when too many files are open, trying again at once would only burn time.
@@ -43,6 +44,7 @@ pub struct Server {
     listening: JoinHandle<()>,
     runtime: Runtime,
     _watcher: Option<Watcher>,
+    sending: Option<Sending>,
 }
 
 impl Server {
@@ -55,7 +57,9 @@ impl Server {
         config: &ServeConfig,
         models: &[ModelSource],
     ) -> Result<Self> {
-        let app = Arc::new(App::open(systems, config, models)?);
+        let traces = config.otlp_endpoint.as_deref().map(Traces::start);
+        let (traces, sending) = traces.transpose()?.unzip();
+        let app = Arc::new(App::open(systems, config, models, traces)?);
         let acceptor = config.tls.as_ref().map(tls::acceptor).transpose()?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
@@ -90,6 +94,7 @@ impl Server {
             listening,
             runtime,
             _watcher: watcher,
+            sending,
         })
     }
 
@@ -104,6 +109,9 @@ impl Server {
         let _ = self.stop.send(());
         if let Err(error) = self.runtime.block_on(self.listening) {
             tracing::error!(%error, "listening failed");
+        }
+        if let Some(sending) = self.sending {
+            sending.finish();
         }
         self.runtime.shutdown_background();
     }

@@ -90,6 +90,32 @@ fn a_new_version_is_taken_up_and_a_damaged_one_is_not() {
     assert!(metrics.contains("outcome=\"refused\""), "{metrics}");
 }
 
+#[test]
+fn files_that_are_overwritten_under_a_server_change_no_answer() {
+    let desk = tempfile::tempdir().unwrap();
+    let served = desk.path().join("m");
+    copy(&small_model(), &served);
+    let (_server, client) = start_with(&config(), &[source("m", &served)]);
+    let body = json!({"documents": texts(), "top_k": 5});
+    let before = client.post("/v1/models/m/predict", &body).json();
+    // What is mapped and cut ends a process; what is read once does not change.
+    for entry in fs::read_dir(&served).unwrap() {
+        let path = entry.unwrap().path();
+        let length = fs::metadata(&path).unwrap().len();
+        let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+        file.set_len(0).unwrap();
+        file.set_len(length).unwrap();
+    }
+    assert_eq!(client.post("/v1/models/m/predict", &body).json(), before);
+    for entry in fs::read_dir(&served).unwrap() {
+        let file = fs::OpenOptions::new()
+            .write(true)
+            .open(entry.unwrap().path());
+        file.unwrap().set_len(0).unwrap();
+    }
+    assert_eq!(client.post("/v1/models/m/predict", &body).json(), before);
+}
+
 /// Writes a model of the files of the small one with other settings, and checksums that are right.
 fn forge(target: &Path, kind: &str, config: &str) {
     let model = ModelReader::open(&small_model()).unwrap();

@@ -40,7 +40,7 @@ pub use label_change::{LabelChange, LabelEdit};
 pub use label_choice::{UnclearLabel, find_label};
 pub use piece::{PIECE, PieceDetails};
 pub use predictor::Predictor;
-pub use ranker::{RankOptions, Ranker, Rankings, keep_first};
+pub use ranker::{Embeddings, RankOptions, Ranker, Rankings, keep_first};
 pub use registry::{Absent, Registry, warn_of_device};
 pub use scores::ScoreKind;
 pub use selection::{Cutoff, Depth, Selection, USUAL_TOP_K};

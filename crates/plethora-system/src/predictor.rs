@@ -9,7 +9,7 @@ use plethora_core::calibration::Calibration;
 use plethora_core::corpus::{Document, LabelSpace};
 use plethora_core::{Error, LabelId, Result, ScoredLabel};
 
-use crate::{Compute, Explanation, OpenParts, RankOptions, Ranker, Rankings, Registry};
+use crate::{Compute, Embeddings, Explanation, OpenParts, RankOptions, Ranker, Rankings, Registry};
 
 /// Asked for by the user, so that it is no fault of the model if it is not there.
 const DEVICE: &str = "device";
@@ -154,6 +154,18 @@ impl Predictor {
             // What calibration made of the score must not look like the votes' doing.
             network_score: found.network_score.filter(|_| self.calibration.is_none()),
             ..found
+        })
+    }
+
+    /// Vectors of texts, which are the nearer the more alike texts are.
+    ///
+    /// # Errors
+    /// [`Error::Data`] if the model is of a system that has none.
+    pub fn embed(&self, texts: &[&str]) -> Result<Embeddings> {
+        self.ranker.embed(texts)?.ok_or_else(|| {
+            let system = &self.details.system;
+            let message = format!("a model of the system {system} has no vectors of texts");
+            Error::Data(message.into())
         })
     }
 

@@ -25,6 +25,14 @@ pub trait Ranker: Send + Sync + fmt::Debug {
     /// [`Error::Data`](plethora_core::Error::Data) if the system cannot tell.
     fn explain(&self, text: &str, label: LabelId) -> Result<Explanation>;
 
+    /// Vectors of texts, which are the nearer the more alike texts are; none where the system reads texts in no such way.
+    ///
+    /// # Errors
+    /// [`Error::Compute`](plethora_core::Error::Compute) if the computation fails.
+    fn embed(&self, _texts: &[&str]) -> Result<Option<Embeddings>> {
+        Ok(None)
+    }
+
     /// Writes settings and trained values into a model folder; `work` is where training left its
     /// files. Labels, metrics and manifest are not its business.
     fn save(&self, work: &WorkFolder, writer: &ModelWriter) -> Result<()>;
@@ -68,6 +76,15 @@ pub struct RankOptions {
     pub top_k: usize,
     /// Tree nodes or clusters kept at each level; the model's own number where absent.
     pub beam: Option<usize>,
+}
+
+/// Vectors of texts, one behind the other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Embeddings {
+    /// Numbers of a vector.
+    pub width: usize,
+    /// The numbers of all vectors.
+    pub values: Vec<f32>,
 }
 
 /// The best labels of documents.

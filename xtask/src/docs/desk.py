@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import shutil
+import struct
 from pathlib import Path
 
 TESTDATA = Path(os.environ["REPOSITORY"], "testdata")
@@ -21,9 +22,33 @@ def write_lines(name, rows):
     Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
+def lengthen(small, target, places):
+    """Copies an encoder and gives it more places, as real ones have, with the vectors of its own over and over."""
+    weights = (small / "model.safetensors").read_bytes()
+    (size,) = struct.unpack("<Q", weights[:8])
+    header, data = json.loads(weights[8 : 8 + size]), weights[8 + size :]
+    written, tensors = {}, b""
+    for name, tensor in header.items():
+        if name == "__metadata__":
+            continue
+        begin, end = tensor["data_offsets"]
+        content = data[begin:end]
+        if "position_embeddings" in name:
+            content *= places // tensor["shape"][0]
+            tensor["shape"][0] = places
+        written[name] = {**tensor, "data_offsets": [len(tensors), len(tensors) + len(content)]}
+        tensors += content
+    head = json.dumps(written).encode()
+    head += b" " * (-len(head) % 8)
+    (target / "model.safetensors").write_bytes(struct.pack("<Q", len(head)) + head + tensors)
+    config = json.loads((small / "config.json").read_text())
+    (target / "config.json").write_text(json.dumps({**config, "max_position_embeddings": places}))
+
+
 labels = [{**row, "key": uri(row["key"]), "parents": [uri(key) for key in row.get("parents", [])]}
           for row in read("labels.jsonl")]
 documents = [{**row, "labels": [uri(key) for key in row["labels"]]} for row in read("documents.jsonl")]
+next(row for row in labels if row["key"] == documents[0]["labels"][0])["name"] = "glass"
 train = [row for row in documents if row["split"] == "train"]
 test = [row for row in documents if row["split"] != "train"]
 
@@ -65,14 +90,18 @@ feedback = {"text": judged["text"], "right": judged["labels"][:1], "wrong": [], 
 write_lines("feedback.jsonl", [feedback])
 
 # What is pretrained: a random encoder of two small layers, by the names of real ones, and a few vectors.
-encoder = TESTDATA / "encoder"
+encoder = Path("encoder")
+encoder.mkdir()
+shutil.copy(TESTDATA / "encoder/tokenizer.json", encoder)
+lengthen(TESTDATA / "encoder", encoder, 512)
 for name in ["all-MiniLM-L6-v2", "all-mpnet-base-v2"]:
-    os.symlink(encoder, name)
-    hub = Path(".cache/huggingface/hub", f"models--sentence-transformers--{name}")
+    os.symlink("encoder", name)
+    # Not where it is looked for: training without a system takes what it finds there.
+    hub = Path("huggingface/hub", f"models--sentence-transformers--{name}")
     (hub / "snapshots").mkdir(parents=True)
     (hub / "refs").mkdir()
     (hub / "refs/main").write_text("0" * 40)
-    os.symlink(encoder, hub / "snapshots" / ("0" * 40))
+    shutil.copytree(encoder, hub / "snapshots" / ("0" * 40))
 words = sorted({word.lower() for row in documents for word in row["title"].split()})
 numbers = lambda place: " ".join(str((place * 7 + step * 3) % 11 / 10 - 0.5) for step in range(16))
 Path("glove.txt").write_text("".join(f"{word} {numbers(place)}\n" for place, word in enumerate(words)))

@@ -1,5 +1,5 @@
 # What the commands of a page find: they stop at the first that fails, which is told with its place.
-set -Eeuo pipefail
+set -euo pipefail
 at=
 server=
 trap 'echo "$at: $BASH_COMMAND" >&2' ERR

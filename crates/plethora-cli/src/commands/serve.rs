@@ -68,6 +68,10 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "BYTES", default_value_t = ServeConfig::default().feedback_max_bytes)]
     feedback_max_bytes: u64,
 
+    /// Tell every request to this collector of OpenTelemetry, such as http://localhost:4318
+    #[arg(long, value_name = "URL")]
+    otlp_endpoint: Option<String>,
+
     /// Seconds between two checks for new versions of the models; 0 never checks
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "1")]
     reload: Duration,
@@ -177,6 +181,7 @@ impl ServeArgs {
             allow_hosts: self.allow_host,
             feedback: self.feedback,
             feedback_max_bytes: self.feedback_max_bytes,
+            otlp_endpoint: self.otlp_endpoint,
             reload_interval: self.reload,
             compute: self.device.compute(),
             limits: Limits {

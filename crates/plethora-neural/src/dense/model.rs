@@ -9,7 +9,7 @@ use plethora_core::training_log::TrainingLog;
 use plethora_core::{LabelId, ScoredLabel, SparseMatrix};
 use plethora_linear::trees::LinearModel;
 use plethora_system::resources::cpu_seconds;
-use plethora_system::{Compute, Explanation, RankOptions, Ranker, Rankings};
+use plethora_system::{Compute, Embeddings, Explanation, RankOptions, Ranker, Rankings};
 use rayon::prelude::*;
 
 use super::blend::{Blend, CANDIDATES, Said};
@@ -186,6 +186,13 @@ impl Ranker for DenseModel {
 
     fn explain(&self, text: &str, label: LabelId) -> plethora_core::Result<Explanation> {
         Ok(self.explained(text, label)?)
+    }
+
+    fn embed(&self, texts: &[&str]) -> plethora_core::Result<Option<Embeddings>> {
+        Ok(Some(Embeddings {
+            width: self.indexes.vectors.width(),
+            values: self.encoder().of_texts(texts)?.to_f32(),
+        }))
     }
 
     fn save(&self, work: &WorkFolder, writer: &ModelWriter) -> plethora_core::Result<()> {

@@ -8,7 +8,7 @@ use plethora_core::neighbours::{DenseIndex, Neighbour, Queries};
 use plethora_core::training_log::TrainingLog;
 use plethora_core::{Error, LabelId, ScoredLabel};
 use plethora_system::resources::cpu_seconds;
-use plethora_system::{Compute, Explanation, RankOptions, Ranker, Rankings};
+use plethora_system::{Compute, Embeddings, Explanation, RankOptions, Ranker, Rankings};
 
 use super::config::SiameseConfig;
 use super::projection::{PROJECTION_FILE, Projection};
@@ -206,6 +206,13 @@ impl Ranker for SiameseModel {
 
     fn explain(&self, text: &str, label: LabelId) -> plethora_core::Result<Explanation> {
         Ok(self.explained(text, label)?)
+    }
+
+    fn embed(&self, texts: &[&str]) -> plethora_core::Result<Option<Embeddings>> {
+        Ok(Some(Embeddings {
+            width: self.labels.width(),
+            values: self.vectors(texts)?,
+        }))
     }
 
     fn save(&self, work: &WorkFolder, writer: &ModelWriter) -> plethora_core::Result<()> {

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use crate::app::SharedApp;
 use crate::body::{PathOf, read_json};
 use crate::problem::{Problem, ProblemBody};
-use crate::queue::ExplainWork;
+use crate::queue::{AsideWork, ExplainWork};
 use crate::ranking::answered;
 
 /// Labels that are explained where a request does not say.
@@ -93,7 +93,7 @@ pub(super) async fn explain(
     }
     let (reply, answer) = oneshot::channel();
     let (shown, system) = (Arc::clone(&model.labels), model.details.system.clone());
-    model.explainer.submit(ExplainWork {
+    let work = ExplainWork {
         text: request.text,
         labels,
         top_k,
@@ -108,6 +108,7 @@ pub(super) async fn explain(
             .into_response()
         }),
         reply,
-    })?;
+    };
+    model.aside.submit(AsideWork::Explain(work))?;
     answered(answer, app.limits.request_timeout).await
 }

@@ -9,6 +9,7 @@ mod kserve;
 mod label_studio;
 mod labels;
 mod models;
+mod openai;
 mod page;
 mod predict;
 mod tei;
@@ -62,6 +63,7 @@ fn described_router() -> OpenApiRouter<SharedApp> {
         .routes(routes!(models::one))
         .routes(routes!(predict::predict))
         .routes(routes!(explain::explain))
+        .routes(routes!(openai::embeddings))
         .routes(routes!(labels::search))
         .routes(routes!(labels::one))
         .routes(routes!(feedback::store))

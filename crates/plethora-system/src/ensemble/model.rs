@@ -11,8 +11,8 @@ use super::combiner::{Combiner, Vote};
 use super::config::EnsembleConfig;
 use super::member_folder::MemberFolder;
 use crate::{
-    ExplainingMember, ExplainingNeighbour, Explanation, OpenParts, Predictor, RankOptions, Ranker,
-    Rankings,
+    Embeddings, ExplainingMember, ExplainingNeighbour, Explanation, OpenParts, Predictor,
+    RankOptions, Ranker, Rankings,
 };
 
 /// Several models that rank as one.
@@ -153,6 +153,17 @@ impl Ranker for EnsembleModel {
             ranking.truncate(options.top_k);
         }
         Ok(rankings)
+    }
+
+    /// Those of the first member that has any.
+    fn embed(&self, texts: &[&str]) -> Result<Option<Embeddings>> {
+        let members = self.members.iter().map(|member| &member.predictor);
+        for predictor in members {
+            if let Some(found) = predictor.ranker().embed(texts)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
     }
 
     /// Weights of different systems cannot be added up, so that one member speaks for all: the one that
