@@ -171,11 +171,11 @@ fn a_run_that_is_stopped_is_resumed_by_the_same_command() {
         "-o",
         "out",
         "--only",
-        "attentionxml",
+        "xml-rnn",
     ];
     let stopped = desk.succeed(&[&args[..], &["--budget", "1s"]].concat());
     // A fast machine may be done by then.
-    let is_stopped = stopped.contains("stopped     attentionxml.generated.1");
+    let is_stopped = stopped.contains("stopped     xml-rnn.generated.1");
     assert!(
         is_stopped || stopped.contains("measured    1") || stopped.contains("left"),
         "{stopped}"
