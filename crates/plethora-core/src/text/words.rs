@@ -104,7 +104,10 @@ impl Words {
         spans
     }
 
-    fn rows_of(&self, text: &str) -> impl Iterator<Item = (u32, Range<usize>)> {
+    fn rows_of<'a>(
+        &'a self,
+        text: &'a str,
+    ) -> impl Iterator<Item = (u32, Range<usize>)> + use<'a> {
         words_of(&self.tokenizer, &self.config, text)
             .take(self.config.max_length)
             .map(|(word, bytes)| (self.row(&word).unwrap_or(Self::UNKNOWN), bytes))

@@ -1,6 +1,7 @@
 //! Groups of labels by what their documents read, and their file in a model folder.
 
 use plethora_core::artifact::ModelReader;
+use plethora_core::checks::check;
 use plethora_core::corpus::LabelSpace;
 use plethora_core::tree::{TreeConfig, build, label_features};
 use plethora_core::{Error, IndexRows, Progress, SeedStream, SparseMatrix};
@@ -36,6 +37,11 @@ pub(crate) fn clusters_by(
     seed: SeedStream,
     progress: &dyn Progress,
 ) -> Result<Clusters> {
+    check(
+        tree.label_text_weight <= 0.0,
+        "clusters.tree.label_text_weight",
+        "must be 0: labels are grouped by what their documents read, in which names have no part",
+    )?;
     progress.start("label clusters", None);
     let documents_of_labels = labels_of_documents.transpose(space.len());
     let vectors = label_features(features, &documents_of_labels, tree.max_label_features);

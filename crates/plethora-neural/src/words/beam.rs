@@ -200,7 +200,7 @@ mod tests {
                 train_counts: &vec![1; num_items],
                 num_documents: 10,
             },
-            has_candidates,
+            candidates: has_candidates.then_some(num_items),
             clusters: None,
             device: Device::Cpu,
             start,

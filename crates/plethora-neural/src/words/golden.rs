@@ -13,7 +13,7 @@ use crate::parameters::TableRows;
 use crate::start::Start;
 use crate::systems::{VectorStart, VectorsConfig};
 use crate::train::{
-    Learnt, MomentumStep, Network as _, Precision, StepPart, TrainConfig, example_config,
+    Learnt, LossScale, MomentumStep, Network as _, Precision, StepPart, TrainConfig, example_config,
 };
 use crate::words::batch::WordBatch;
 use crate::words::config::{
@@ -137,8 +137,18 @@ fn config(name: &str, settings: &Settings, sizes: Sizes) -> WordConfig {
 
 /// The network of a case, with its weights, computing so many labels at a time.
 fn network(name: &str, case: &Case, sizes: Sizes, label_chunk: usize) -> WordNetwork {
+    network_with(name, case, sizes, |train| train.label_chunk = label_chunk)
+}
+
+/// The network of a case, with its weights, and with other settings of training.
+fn network_with(
+    name: &str,
+    case: &Case,
+    sizes: Sizes,
+    change: impl FnOnce(&mut TrainConfig),
+) -> WordNetwork {
     let mut config = config(name, &case.settings, sizes);
-    config.train.label_chunk = label_chunk;
+    change(&mut config.train);
     let words = Tensor::from_slice(&case.parameters["words"]);
     let network = WordNetwork::new(&NetworkSetup {
         config: &config,
@@ -252,6 +262,58 @@ fn losses_and_gradients_equal_pytorch_whatever_the_chunk_of_labels() {
                 assert_close(&whole(rows, table.values()), expected, table.name());
             }
         }
+    });
+}
+
+#[test]
+fn mean_losses_are_over_labels_and_leave_padding_out() {
+    for_each_case(|golden, name, case| {
+        let num_scored: usize = match &case.candidates {
+            Some(candidates) => candidates.iter().map(Vec::len).sum(),
+            None => golden.documents.len() * golden.sizes.labels,
+        };
+        let share = golden.documents.len() as f64 / num_scored as f64;
+        let network = network_with(name, case, golden.sizes, |train| {
+            train.loss = LossScale::Mean;
+            train.label_chunk = 2;
+        });
+        let batch = batch(golden, case, &[0, 1, 2]);
+        let Learnt { loss, rows } = network.learn(&batch, &step(1.0)).unwrap();
+        // The golden loss is a sum over labels, a mean over documents.
+        assert_close(&doubles(&loss), &[case.loss * share], name);
+        let scaled = |parameter: &str| -> Vec<f64> {
+            let gradients = case.gradients[parameter].iter();
+            gradients.map(|gradient| gradient * share).collect()
+        };
+        for (parameter, value) in network.parameters().dense.iter() {
+            assert_close(&doubles(&value.grad()), &scaled(parameter), parameter);
+        }
+        for rows in &rows {
+            let table = &network.parameters().tables[rows.table];
+            assert_close(&whole(rows, table.values()), &scaled(table.name()), name);
+        }
+    });
+}
+
+#[test]
+fn scores_have_more_digits_than_the_numbers_that_attention_is_computed_with() {
+    for_each_case(|golden, name, case| {
+        if name.starts_with("xml_") {
+            return;
+        }
+        let batch = batch(golden, case, &[0, 1, 2]);
+        let logits = |precision| {
+            let network = network_with(name, case, golden.sizes, |train| {
+                train.precision = precision;
+            });
+            let logits = network.logits(&batch);
+            logits.masked_select(&logits.isfinite())
+        };
+        let (short, exact) = (logits(Precision::Bf16), logits(Precision::F32));
+        assert!(short.allclose(&exact, 0.05, 0.05, false), "{name}: {short} {exact}");
+        let rounded = short.to_kind(Kind::BFloat16).to_kind(Kind::Float);
+        let num_rounded = short.eq_tensor(&rounded).sum(Kind::Int64).int64_value(&[]);
+        assert!(num_rounded * 4 < short.numel() as i64, "{name}: {num_rounded}");
     });
 }
 

@@ -90,3 +90,59 @@ impl LabelGrouping {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use plethora_core::LabelId;
+    use plethora_core::corpus::Label;
+
+    use super::*;
+    use crate::words::config::settled;
+
+    /// Eight labels whose documents say one thing and whose names say another.
+    fn tree(label_text_weight: f32, widths: Option<Vec<usize>>, seed: u64) -> LabelTree {
+        let mut plt = settled("attentionxml-plt").plt.unwrap();
+        plt.text.min_df = 1;
+        plt.tree.label_text_weight = label_text_weight;
+        plt.tree.max_leaf = 4;
+        plt.levels.widths = widths;
+        let mut grouping = LabelGroupingBuilder::new(&plt).unwrap();
+        let labels: Vec<Label> = (0..8)
+            .map(|number| Label {
+                key: number.to_string(),
+                name: (if number % 2 == 0 { "sea" } else { "fire" }).to_owned(),
+                ..Label::default()
+            })
+            .collect();
+        let texts: Vec<String> = (0..8)
+            .map(|number| (if number < 4 { "sea water" } else { "fire air" }).to_owned())
+            .collect();
+        grouping.push_batch(&texts);
+        let space = LabelSpace::new(labels, vec![1; 8]);
+        let labels_of_documents = (0..8).map(|number| vec![number]).collect();
+        let grouping = grouping.finish().unwrap();
+        grouping.tree(&space, &labels_of_documents, SeedStream::new(seed)).unwrap()
+    }
+
+    /// Seeds of twenty that group all labels of a kind together. Where both first centres are of one kind,
+    /// labels stay as they come.
+    fn num_grouped(weight: f32, widths: Option<&[usize]>, kind: fn(LabelId) -> u32) -> usize {
+        let is_pure = |seed: &u64| {
+            let tree = tree(weight, widths.map(<[usize]>::to_vec), *seed);
+            let labels = tree.labels(1);
+            labels.len() == 4 && labels.iter().all(|&one| kind(one) == kind(labels[0]))
+        };
+        (0..20).filter(is_pure).count()
+    }
+
+    #[test]
+    fn names_of_labels_group_them_where_they_have_weight() {
+        let by_documents = |label: LabelId| label.0 / 4;
+        let by_names = |label: LabelId| label.0 % 2;
+        for widths in [None, Some(&[2][..])] {
+            assert!(num_grouped(0.0, widths, by_documents) >= 8);
+            assert_eq!(num_grouped(0.0, widths, by_names), 0);
+            assert!(num_grouped(1.0, widths, by_names) >= 8);
+        }
+    }
+}

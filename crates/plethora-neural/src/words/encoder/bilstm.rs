@@ -155,3 +155,82 @@ fn shapes(word_width: i64, hidden: i64) -> [Vec<i64>; 8] {
         bias,
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use plethora_core::SeedStream;
+    use tch::Device;
+
+    use super::*;
+
+    const LENGTHS: [i64; 2] = [5, 4];
+
+    fn lstm(word_dropout: f64, dropout: f64, word_skip: bool) -> (BiLstm, DenseParameters) {
+        let config = BiLstmConfig {
+            hidden: 6,
+            word_dropout,
+            dropout,
+            word_skip,
+        };
+        let mut builder = DenseParametersBuilder::default();
+        let start = Start::seeded(SeedStream::new(2));
+        let lstm = BiLstm::new(config, 4, &mut builder, start);
+        (lstm, builder.finish(Device::Cpu))
+    }
+
+    fn vectors() -> Tensor {
+        let start = Start::seeded(SeedStream::new(3));
+        let vectors = start.normal(&[2, 5, 4], 1.0);
+        let _ = vectors.select(0, 1).select(0, 4).zero_();
+        vectors
+    }
+
+    fn forward((lstm, parameters): &(BiLstm, DenseParameters), vectors: &Tensor, is_training: bool) -> Tensor {
+        let words = WordVectors {
+            vectors,
+            lengths: &Tensor::from_slice(&LENGTHS),
+            is_training,
+        };
+        tch::no_grad(|| lstm.forward(parameters, &words, Kind::Float))
+    }
+
+    /// Numbers that are zero, of the words that documents have.
+    fn share_of_zeros(states: &Tensor) -> f64 {
+        let zeros = states.eq(0.0).sum(Kind::Double).double_value(&[]);
+        let behind_the_end = states.size()[2] as f64;
+        (zeros - behind_the_end) / (states.numel() as f64 - behind_the_end)
+    }
+
+    /// True where every number is zero or so many times the other's.
+    fn is_dropped_of(found: &Tensor, clean: &Tensor, times: f64) -> bool {
+        let kept = found.ne(0.0).to_kind(Kind::Float);
+        found.allclose(&(clean * kept * times), 1e-5, 1e-6, false)
+    }
+
+    #[test]
+    fn dropout_of_states_falls_on_what_the_lstm_gives() {
+        let lstm = lstm(0.0, 0.5, false);
+        let clean = forward(&lstm, &vectors(), false);
+        let _seed = tch::manual_seed(1);
+        let dropped = forward(&lstm, &vectors(), true);
+        // Inside of the LSTM it would change the states that it leaves, too.
+        assert!(is_dropped_of(&dropped, &clean, 2.0));
+        assert!((0.3..0.7).contains(&share_of_zeros(&dropped)));
+        assert_eq!(share_of_zeros(&clean), 0.0);
+    }
+
+    #[test]
+    fn dropout_of_words_falls_on_their_vectors_and_twice_on_those_beside_states() {
+        let (vectors, lstm) = (vectors(), lstm(0.5, 0.0, true));
+        let _seed = tch::manual_seed(1);
+        let found = forward(&lstm, &vectors, true);
+        let _seed = tch::manual_seed(1);
+        let dropped = vectors.dropout(0.5, true);
+        let expected = forward(&lstm, &dropped, false);
+        let states = |of: &Tensor| of.narrow(2, 0, 12);
+        assert!(states(&found).allclose(&states(&expected), 1e-5, 1e-6, false));
+        let beside = found.narrow(2, 12, 4);
+        assert!(is_dropped_of(&beside, &dropped, 2.0));
+        assert!(share_of_zeros(&beside) > share_of_zeros(&dropped));
+    }
+}

@@ -114,3 +114,40 @@ impl Cnn {
             .collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use plethora_core::SeedStream;
+    use tch::Device;
+
+    use super::*;
+
+    #[test]
+    fn dropout_of_words_falls_on_their_vectors() {
+        let config = CnnConfig {
+            windows: vec![1, 2],
+            filters: 3,
+            pools: 2,
+            word_dropout: 0.5,
+        };
+        let mut builder = DenseParametersBuilder::default();
+        let start = Start::seeded(SeedStream::new(2));
+        let cnn = Cnn::new(config, 4, &mut builder, start);
+        let parameters = builder.finish(Device::Cpu);
+        let forward = |vectors: &Tensor, is_training| {
+            let words = WordVectors {
+                vectors,
+                lengths: &Tensor::from_slice(&[5_i64, 4]),
+                is_training,
+            };
+            tch::no_grad(|| cnn.forward(&parameters, &words, Kind::Float))
+        };
+        let vectors = start.named("vectors").normal(&[2, 5, 4], 1.0);
+        let _seed = tch::manual_seed(1);
+        let found = forward(&vectors, true);
+        let _seed = tch::manual_seed(1);
+        let expected = forward(&vectors.dropout(0.5, true), false);
+        assert!(found.allclose(&expected, 1e-6, 1e-6, false));
+        assert!(!found.allclose(&forward(&vectors, false), 1e-2, 1e-2, false));
+    }
+}

@@ -133,3 +133,44 @@ fn strongest(input: &StatesInput<'_>) -> Tensor {
     };
     inside.amax(1, false)
 }
+
+#[cfg(test)]
+mod tests {
+    use plethora_core::SeedStream;
+    use tch::Kind;
+
+    use super::*;
+    use crate::parameters::Parameters;
+
+    #[test]
+    fn dropout_falls_on_what_a_layer_gives() {
+        let config = AllLabelsConfig {
+            layers: vec![64],
+            dropout: 0.5,
+        };
+        let mut builder = DenseParametersBuilder::default();
+        let start = Start::seeded(SeedStream::new(2));
+        let labels = LabelFacts {
+            train_counts: &[1, 1],
+            num_documents: 2,
+        };
+        let head = LabelLayers::new(&config, 5, &labels, &mut builder, start);
+        let parameters = Parameters {
+            dense: builder.finish(Device::Cpu),
+            tables: Vec::new(),
+        };
+        let vector = start.named("vectors").normal(&[3, 5], 1.0);
+        let input = VectorInput {
+            parameters: &parameters,
+            vector: &vector,
+            prior: None,
+        };
+        let clean = head.hidden(&input, false);
+        let _seed = tch::manual_seed(1);
+        let dropped = head.hidden(&input, true);
+        let kept = dropped.ne(0.0).to_kind(Kind::Float);
+        assert!(dropped.allclose(&(&clean * &kept * 2.0), 1e-5, 1e-6, false));
+        let count = |of: &Tensor| of.ne(0.0).sum(Kind::Double).double_value(&[]);
+        assert!((0.3..0.7).contains(&(count(&dropped) / count(&clean))));
+    }
+}

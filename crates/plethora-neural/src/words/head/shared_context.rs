@@ -185,3 +185,60 @@ impl SharedContext {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use plethora_core::SeedStream;
+
+    use super::*;
+    use crate::parameters::{Parameters, RowTable};
+    use crate::words::head::Scored;
+
+    /// Logits of three documents' candidates, computed with numbers of a kind.
+    fn logits(kind: Kind) -> Tensor {
+        let config = DiscriminatorConfig {
+            context: crate::words::clustered_attention_config::LabelContext::Cluster,
+            layers: vec![16],
+            activation: Activation::Relu,
+            start_spread: 0.0,
+            shared_output: true,
+            path_weight: 1.0,
+        };
+        let mut builder = DenseParametersBuilder::default();
+        let start = Start::seeded(SeedStream::new(2));
+        let (head, _) = SharedContext::new(&config, 8, 5, &mut builder, start);
+        let rows = start.named("rows").normal(&[5, 16], 1.0);
+        let table = RowTable::new("labels", &rows, true, Device::Cpu);
+        let parameters = Parameters {
+            dense: builder.finish(Device::Cpu),
+            tables: vec![table],
+        };
+        let states = start.named("states").normal(&[3, 2, 8], 1.0).to_kind(kind);
+        let all = Tensor::arange(5, (Kind::Int64, Device::Cpu));
+        let hidden = head.hidden(&parameters.dense, states.shallow_clone());
+        let candidates = InContext {
+            hidden: &hidden,
+            columns: &Tensor::from_slice2(&[[0_i64, 1, 1, 0], [1, 1, 0, 0], [0, 0, 0, 1]]),
+            rows: &parameters.tables[0].gather(0, &all),
+            places: &Tensor::from_slice2(&[[0_i64, 1, 2, 3], [4, 3, 2, 1], [1, 0, 4, 2]]),
+        };
+        let input = StatesInput {
+            parameters: &parameters,
+            states: &states,
+            mask: None,
+            scored: Scored::All,
+            truth: None,
+            paths: None,
+        };
+        head.logits(&input, &candidates)
+    }
+
+    #[test]
+    fn scores_have_more_digits_than_what_contexts_are_computed_with() {
+        let (short, exact) = (logits(Kind::BFloat16), logits(Kind::Float));
+        assert!(short.allclose(&exact, 0.05, 0.05, false));
+        let rounded = short.to_kind(Kind::BFloat16).to_kind(Kind::Float);
+        let num_rounded = short.eq_tensor(&rounded).sum(Kind::Int64).int64_value(&[]);
+        assert!(num_rounded < 4, "{num_rounded}");
+    }
+}

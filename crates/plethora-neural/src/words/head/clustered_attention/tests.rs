@@ -156,7 +156,7 @@ fn network(config: &WordConfig, sizes: Sizes, clusters: Option<&Clusters>) -> Wo
         config,
         word_vectors: &start.named("words").normal(&shape, 1.0),
         labels: facts(&counts),
-        has_candidates: false,
+        candidates: None,
         clusters: clusters.map(|clusters| (clusters, facts(&cluster_counts))),
         device: Device::Cpu,
         start,
