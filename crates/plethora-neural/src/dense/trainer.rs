@@ -17,6 +17,7 @@ use super::training_set::{DenseSet, DenseValidation};
 use crate::systems::run_settings::{begun_with, keep_settings};
 use crate::systems::validation::truths;
 use crate::systems::validation_documents::Split;
+use crate::train::HoldingBack;
 
 /// A run.
 pub(super) struct DenseTrainer<'a> {
@@ -120,7 +121,12 @@ impl DenseTrainer<'_> {
         }
         let fit = &self.config.train;
         let seed = SeedStream::new(self.config.seed);
-        let split = Split::hold_back(rows.num_rows(), (fit.valid_share, fit.valid_max), seed);
+        let holding = HoldingBack {
+            share: fit.valid_share,
+            most: fit.valid_max,
+            returns: true,
+        };
+        let split = Split::hold_back(rows.num_rows(), holding, seed);
         if split.held.is_empty() {
             return Ok(usual(self.config));
         }

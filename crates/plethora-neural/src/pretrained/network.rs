@@ -231,7 +231,7 @@ impl PieceNetwork {
     }
 
     /// What the encoders say of documents, with nothing left out.
-    pub(super) fn at_rest(&self, pieces: &PiecesOnDevice) -> Encoded {
+    fn at_rest(&self, pieces: &PiecesOnDevice) -> Encoded {
         let read = |encoder: &Transformer| {
             let trace = encoder.forward(&self.parameters.dense, &at_rest(pieces));
             self.together(&trace, pieces, false)

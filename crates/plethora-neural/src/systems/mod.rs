@@ -29,9 +29,8 @@ pub(crate) mod word_vectors;
 pub use family::{NeuralFamily, NeuralSettings};
 pub use model::{NeuralModel, NeuralRanker};
 pub(crate) use recipes::{DTYPE, SEED, VECTORS};
-pub use text_set::{
-    HeldTexts, NamesFiles, ReadDocuments, ReadsTexts, TextSet, TextSetBuilder, Texts,
-};
+pub(crate) use text_set::HeldTexts;
+pub use text_set::{NamesFiles, ReadsTexts, TextSet, TextSetBuilder, Texts};
 pub(crate) use trainer::{NetworkRun, NetworkStage};
 pub use trainer::{SystemTrainer, Trains};
 pub use validation_documents::ValidationDocuments;

@@ -9,7 +9,7 @@ use plethora_system::{Family as _, Precision};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::workshop::{ENCODER, OPTIONS, Workshop, distance, rank, set, small, texts};
+use crate::workshop::{ENCODER, OPTIONS, Workshop, distance, rank, set, set_apart, small, texts};
 
 /// Trains with these changes; the model ranks batches as single documents, and comes back from its
 /// folder as it was.
@@ -19,8 +19,9 @@ fn trains_ranks_and_comes_back(changes: &str) {
 
 /// As [`trains_ranks_and_comes_back`], with any settings.
 pub(crate) fn holds_all_the_way(config: &OpenPieceConfig) {
-    let set = set(config);
-    let workshop = Workshop::new(&set, config);
+    let (set, held) = set_apart(config);
+    let mut workshop = Workshop::new(&set, config);
+    workshop.valid = Some(&held);
     let (model, work) = workshop.train();
     let rankings = rank(&model);
     assert_eq!(rankings.len(), texts().len());
