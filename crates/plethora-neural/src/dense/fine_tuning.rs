@@ -9,6 +9,7 @@ use super::candidates::{self, CANDIDATES_FILE};
 use super::config::{EncoderConfig, OpenDenseConfig};
 use super::fine_tuning_config::{FineTuning, OpenFineTuning};
 use crate::Result;
+use crate::guard::guarded;
 use crate::pretrained::{PieceConfig, PieceSet, PieceTexts, PieceTrainer};
 use crate::systems::run_settings::{kept_as, write_json};
 use crate::systems::{Trains as _, ValidationDocuments};
@@ -74,7 +75,8 @@ impl FineTuner<'_> {
             }
             .run(work, run.progress)?;
             if keep > 0 {
-                let labels = model.best_labels(&set.texts.rows, keep, run.progress)?;
+                let rank = || model.best_labels(&set.texts.rows, keep, run.progress);
+                let labels = guarded(rank)?;
                 candidates::write(&labels, &work.path(CANDIDATES_FILE))?;
             }
             model.write_encoder(&work.path(ENCODER_FILE))?;

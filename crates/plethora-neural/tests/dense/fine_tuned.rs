@@ -181,10 +181,16 @@ fn fine_tuning_costs_more_the_longer_it_lasts() {
 }
 
 /// Trains a small network of pieces and saves it.
-fn network(system: &str, place: &Place) -> ModelReader {
+fn network(system: &str, pooling: &str, place: &Place) -> ModelReader {
+    let pooling = format!("encoder.pooling={pooling}");
     let settings = settings(
         system,
-        &["train.epochs=1", "train.batch_size=32", "encoder.layers=2"],
+        &[
+            "train.epochs=1",
+            "train.batch_size=32",
+            "encoder.layers=2",
+            &pooling,
+        ],
     );
     let trained = place
         .train_system(&settings, 240, With::default(), &Told::default())
@@ -200,7 +206,7 @@ fn from_folder(folder: &Path) -> String {
 fn the_encoder_of_a_model_is_read_as_that_model_has_it() {
     for (system, pooling) in [("lightxml", "mean"), ("aplc-xlnet", "cls")] {
         let place = Place::new();
-        let reader = network(system, &place);
+        let reader = network(system, pooling, &place);
         let other = Place::new();
         let dense = other
             .train(
@@ -250,7 +256,7 @@ fn the_encoder_of_a_model_is_read_as_that_model_has_it() {
 #[test]
 fn vectors_in_the_cache_are_those_of_one_encoder() {
     let place = Place::new();
-    let reader = network("lightxml", &place);
+    let reader = network("lightxml", "mean", &place);
     let cache = tempfile::TempDir::new().unwrap();
     let with_cache = With {
         cache: Some(cache.path()),
@@ -286,7 +292,7 @@ fn models_without_an_encoder_and_damaged_ones_are_refused() {
         refused.err().unwrap().to_string()
     };
     let place = Place::new();
-    let reader = network("lightxml", &place);
+    let reader = network("lightxml", "mean", &place);
     let weights = reader.folder().join("member-0.safetensors");
     let mut bytes = std::fs::read(&weights).unwrap();
     let last = bytes.len() - 1;

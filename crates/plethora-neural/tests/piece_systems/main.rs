@@ -7,6 +7,7 @@ mod equalities;
 mod family;
 mod forms;
 mod going_on;
+mod label_names;
 mod neighbours;
 mod presets;
 mod settled;
