@@ -8,9 +8,11 @@
 mod beam;
 mod chunk;
 mod config;
+mod dense_rows;
 mod estimate;
 mod explain;
 mod family;
+mod feature_table;
 mod model;
 mod node_documents;
 mod problem;
