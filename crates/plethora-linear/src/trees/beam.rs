@@ -9,10 +9,12 @@ use plethora_core::{LabelId, SparseRow};
 
 use crate::trees::chunk::CHUNK_CLASSES;
 use crate::trees::config::Loss;
+use crate::trees::dense_rows::{DENSE_FROM, DenseRows, MOST_CLASSES};
+use crate::trees::feature_table::FeatureTable;
 use crate::trees::tree_weights::{ChunkView, TreeWeights};
 
 /// Documents searched together: enough to share the nodes' tables, few enough to stay in cache.
-pub(crate) const DOCUMENTS_PER_SEARCH: usize = 512;
+pub(crate) const DOCUMENTS_PER_SEARCH: usize = 1024;
 
 /// From this many documents on, laying out a node's features pays for itself.
 const TABLE_FROM: usize = 3;
@@ -36,10 +38,12 @@ pub(crate) struct Reached {
     pub(crate) log_score: f32,
 }
 
-/// By feature: row in the chunk at hand, plus one; 0 where the chunk has none. Reused from search
-/// to search, all zero between chunks.
+/// The chunk at hand as it is looked up. Reused from search to search.
 #[derive(Default)]
-pub(crate) struct FeatureTable(Vec<u32>);
+pub(crate) struct ChunkLayout {
+    table: FeatureTable,
+    rows: DenseRows,
+}
 
 /// A tree, or some of its nodes, to be searched.
 #[derive(Clone, Copy)]
@@ -59,12 +63,12 @@ impl BeamSearch<'_> {
     pub(crate) fn run(
         &self,
         documents: &[SparseRow<'_>],
-        table: &mut FeatureTable,
+        layout: &mut ChunkLayout,
     ) -> Vec<Vec<Reached>> {
         let mut found: Vec<Vec<Reached>> = vec![Vec::new(); documents.len()];
         let mut visits = roots(documents.len());
         while !visits.is_empty() {
-            visits = self.step(documents, &visits, table, &mut found);
+            visits = self.step(documents, &visits, layout, &mut found);
         }
         found
     }
@@ -74,11 +78,11 @@ impl BeamSearch<'_> {
         &self,
         documents: &[SparseRow<'_>],
         visits: &[Visit],
-        table: &mut FeatureTable,
+        layout: &mut ChunkLayout,
         found: &mut [Vec<Reached>],
     ) -> Vec<Visit> {
-        table.0.resize(self.num_features, 0);
-        let mut next = Vec::new();
+        layout.table.resize(self.num_features);
+        let mut next: Vec<Vec<Visit>> = vec![Vec::new(); documents.len()];
         for group in visits.chunk_by(|left, right| left.node == right.node) {
             let mut first_class = 0;
             for chunk in self
@@ -86,23 +90,30 @@ impl BeamSearch<'_> {
                 .chunks(group[0].node as usize - self.first_node)
             {
                 let by_table = group.len() >= TABLE_FROM;
+                let by_dense_rows = group.len() >= DENSE_FROM && chunk.biases.len() <= MOST_CLASSES;
                 if by_table {
-                    table.fill(&chunk);
+                    layout.table.fill(chunk.features);
+                }
+                if by_dense_rows {
+                    layout.rows.fill(&chunk);
                 }
                 for visit in group {
                     let mut scores = chunk.bias_scores();
                     let document = documents[visit.document as usize];
-                    if by_table {
-                        chunk.score_by_table(document, table, &mut scores);
+                    if by_dense_rows {
+                        layout.rows.add(document, &layout.table, &mut scores);
+                    } else if by_table {
+                        chunk.score_by_table(document, &layout.table, &mut scores);
                     } else {
                         chunk.score_by_search(document, &mut scores);
                     }
                     let scores = &scores[..chunk.biases.len()];
-                    let reached = &mut found[visit.document as usize];
-                    self.follow(*visit, first_class, scores, &mut next, reached);
+                    let number = visit.document as usize;
+                    let (next, reached) = (&mut next[number], &mut found[number]);
+                    self.follow(*visit, first_class, scores, next, reached);
                 }
                 if by_table {
-                    table.clear(&chunk);
+                    layout.table.clear(chunk.features);
                 }
                 first_class += chunk.biases.len();
             }
@@ -145,11 +156,8 @@ impl BeamSearch<'_> {
     }
 
     /// The best visits of each document, sorted by node.
-    fn keep_best(&self, mut candidates: Vec<Visit>) -> Vec<Visit> {
-        // Visits come node by node, so a stable sort by document leaves nodes in rising order.
-        candidates.sort_by_key(|visit| visit.document);
-        let mut best = Vec::new();
-        for visits in candidates.chunk_by_mut(|left, right| left.document == right.document) {
+    fn keep_best(&self, mut candidates: Vec<Vec<Visit>>) -> Vec<Visit> {
+        for visits in &mut candidates {
             if visits.len() > self.beam {
                 visits.select_nth_unstable_by(self.beam - 1, |left, right| {
                     right
@@ -157,9 +165,10 @@ impl BeamSearch<'_> {
                         .total_cmp(&left.log_score)
                         .then(left.node.cmp(&right.node))
                 });
+                visits.truncate(self.beam);
             }
-            best.extend_from_slice(&visits[..visits.len().min(self.beam)]);
         }
+        let mut best: Vec<Visit> = candidates.into_iter().flatten().collect();
         best.sort_unstable_by_key(|visit| (visit.node, visit.document));
         best
     }
@@ -191,20 +200,6 @@ impl Loss {
     }
 }
 
-impl FeatureTable {
-    fn fill(&mut self, chunk: &ChunkView<'_>) {
-        for (row, &feature) in (1..).zip(chunk.features) {
-            self.0[feature as usize] = row;
-        }
-    }
-
-    fn clear(&mut self, chunk: &ChunkView<'_>) {
-        for &feature in chunk.features {
-            self.0[feature as usize] = 0;
-        }
-    }
-}
-
 /// A score for every class that a byte can name, so that look-ups need no bounds check.
 type ChunkScores = [f32; CHUNK_CLASSES];
 
@@ -222,10 +217,9 @@ impl ChunkView<'_> {
         table: &FeatureTable,
         scores: &mut ChunkScores,
     ) {
-        for (feature, value) in document.iter() {
-            let row = table.0[feature];
-            if row != 0 {
-                self.add_row(row as usize - 1, value, scores);
+        for (&feature, &value) in document.columns.iter().zip(document.values) {
+            if let Some(row) = table.row(feature) {
+                self.add_row(row, value, scores);
             }
         }
     }

@@ -8,10 +8,12 @@
 mod beam;
 mod chunk;
 mod config;
+mod dense_rows;
 mod division;
 mod estimate;
 mod explain;
 mod family;
+mod feature_table;
 mod model;
 mod node_documents;
 mod problem;

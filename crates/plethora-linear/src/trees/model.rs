@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::ranking::{by_rank, keep_best};
-use crate::trees::beam::{BeamSearch, DOCUMENTS_PER_SEARCH, FeatureTable, Reached};
+use crate::trees::beam::{BeamSearch, ChunkLayout, DOCUMENTS_PER_SEARCH, Reached};
 use crate::trees::config::LinearConfig;
 use crate::trees::tree_file::TreeFile;
 
@@ -130,11 +130,11 @@ impl LinearModel {
         assert!(documents.num_columns() <= self.num_features);
         (0..documents.num_rows().div_ceil(DOCUMENTS_PER_SEARCH))
             .into_par_iter()
-            .map_init(FeatureTable::default, |table, batch| {
+            .map_init(ChunkLayout::default, |layout, batch| {
                 let start = batch * DOCUMENTS_PER_SEARCH;
                 let end = documents.num_rows().min(start + DOCUMENTS_PER_SEARCH);
                 let rows: Vec<SparseRow<'_>> = (start..end).map(|row| documents.row(row)).collect();
-                self.rank_batch(&rows, options, table)
+                self.rank_batch(&rows, options, layout)
             })
             .flatten_iter()
             .collect()
@@ -144,7 +144,7 @@ impl LinearModel {
         &self,
         rows: &[SparseRow<'_>],
         options: RankOptions,
-        table: &mut FeatureTable,
+        layout: &mut ChunkLayout,
     ) -> Vec<Vec<ScoredLabel>> {
         let limit = match self.trees.len() {
             1 => options.top_k,
@@ -160,7 +160,7 @@ impl LinearModel {
                 loss: self.config.solver.loss,
                 beam: options.beam.unwrap_or(self.config.beam).max(1),
             };
-            for (scored, reached) in candidates.iter_mut().zip(search.run(rows, table)) {
+            for (scored, reached) in candidates.iter_mut().zip(search.run(rows, layout)) {
                 scored.extend(self.best(&reached, limit));
             }
         }

@@ -4,7 +4,7 @@ use plethora_core::tree::LabelTree;
 use plethora_core::{SparseMatrix, SparseRow};
 use rayon::prelude::*;
 
-use crate::trees::beam::{BeamSearch, DOCUMENTS_PER_SEARCH, FeatureTable, Visit, roots};
+use crate::trees::beam::{BeamSearch, ChunkLayout, DOCUMENTS_PER_SEARCH, Visit, roots};
 use crate::trees::config::Loss;
 use crate::trees::tree_weights::OwnedTreeWeights;
 
@@ -79,14 +79,14 @@ impl<'a> TrainingBeam<'a> {
         };
         self.searches
             .par_iter_mut()
-            .for_each_init(FeatureTable::default, |table, group| {
+            .for_each_init(ChunkLayout::default, |layout, group| {
                 let rows: Vec<SparseRow<'_>> = group
                     .documents
                     .iter()
                     .map(|&document| self.documents.row(document as usize))
                     .collect();
                 let mut labels = vec![Vec::new(); rows.len()];
-                group.visits = search.step(&rows, &group.visits, table, &mut labels);
+                group.visits = search.step(&rows, &group.visits, layout, &mut labels);
             });
         let mut arrivals: Vec<Arrival> = (self.searches.iter())
             .flat_map(|group| {

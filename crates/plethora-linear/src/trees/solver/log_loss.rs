@@ -3,7 +3,7 @@
 use plethora_core::SeedStream;
 use rand::seq::SliceRandom;
 
-use super::BlockState;
+use super::{BlockState, VISITS_AHEAD};
 use crate::trees::config::SolverConfig;
 
 /// Newton steps on the one-variable problem of an alpha: the third changes little.
@@ -29,7 +29,10 @@ pub(super) fn run<const N: usize>(
     for _ in 0..config.max_epochs {
         order.shuffle(&mut rng);
         let mut largest_move = 0.0_f32;
-        for &document in &order {
+        for (index, &document) in order.iter().enumerate() {
+            if let Some(&later) = order.get(index + VISITS_AHEAD) {
+                state.prefetch(later as usize);
+            }
             let cost = config.cost * state.problem.cost(document as usize);
             largest_move = largest_move.max(visit(state, document as usize, cost));
         }

@@ -28,13 +28,16 @@ use plethora_core::SeedStream;
 use self::lane_rows::LaneRows;
 
 use crate::trees::config::{Loss, SolverConfig};
-use crate::trees::problem::NodeProblem;
+use crate::trees::problem::{NodeProblem, prefetch};
 
 /// Classifiers trained side by side: as many `f32` as fill a cache line.
 pub(crate) const LANES: usize = 16;
 
 /// Lanes of a block with few classifiers.
 const FEW_LANES: usize = 4;
+
+/// Visits from when a document is fetched until it is there.
+const VISITS_AHEAD: usize = 3;
 
 /// Weights of up to [`LANES`] classifiers over a node's features.
 #[derive(Debug)]
@@ -165,6 +168,14 @@ impl<'a, const N: usize> BlockState<'a, N> {
     fn signs(&self, document: usize) -> [f32; N] {
         let signs = self.signs[document];
         std::array::from_fn(|lane| if (signs >> lane) & 1 == 1 { 1.0 } else { -1.0 })
+    }
+
+    /// Has the processor fetch what a visit to a document reads, but for weights: those that most documents have are
+    /// in its caches anyway.
+    #[inline(always)]
+    fn prefetch(&self, document: usize) {
+        self.problem.prefetch(document);
+        prefetch(&self.alphas.rows::<N>()[document..]);
     }
 
     /// w.x of every lane, the bias counted as a feature of value 1.
