@@ -13,8 +13,8 @@ use plethora_neural::treader::{
     Descriptions, LabelStart, NeighbourVectors, TREADER, TReaderConfig, TReaderForm, TReaderModel,
     TReaderReader, TReaderSet, TReaderSetBuilder, TReaderTrainer, TeacherTokens,
 };
-use plethora_system::settings::Auto;
 use plethora_neural::{NeuralModel as _, ValidationDocuments};
+use plethora_system::settings::Auto;
 use plethora_system::{Device, Family as _, Method, RankOptions};
 use tempfile::TempDir;
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use plethora::registry;
+use plethora_core::corpus::VocabularyFile;
 use plethora_jobs::merging::MergeJob;
 use plethora_jobs::training::TrainingJob;
 use plethora_system::Shard;
@@ -27,7 +28,7 @@ struct PieceRequest {
     shard: Option<String>,
     /// Together with the other processes that this one has joined.
     together: bool,
-    vocabulary: Option<PathBuf>,
+    vocabulary: Option<VocabularyFile>,
     learn_names: bool,
     device: String,
     overwrite: bool,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use plethora::registry;
+use plethora_core::corpus::VocabularyFile;
 use plethora_jobs::auto::AutoJob;
 use plethora_jobs::folders;
 use plethora_jobs::search::parse_budget;

@@ -104,10 +104,7 @@ impl Words {
         spans
     }
 
-    fn rows_of<'a>(
-        &'a self,
-        text: &'a str,
-    ) -> impl Iterator<Item = (u32, Range<usize>)> + use<'a> {
+    fn rows_of<'a>(&'a self, text: &'a str) -> impl Iterator<Item = (u32, Range<usize>)> + use<'a> {
         words_of(&self.tokenizer, &self.config, text)
             .take(self.config.max_length)
             .map(|(word, bytes)| (self.row(&word).unwrap_or(Self::UNKNOWN), bytes))
@@ -198,9 +195,19 @@ mod tests {
         let row = |word: &str| words.row(word).unwrap();
         let expected = [row("the"), row("sea"), row("/SEP/"), row("waves")];
         assert_eq!(sequences.row(0), expected);
-        assert_eq!(sequences.row(1), [row("a"), row("/SEP/"), row("b"), row("c")]);
+        assert_eq!(
+            sequences.row(1),
+            [row("a"), row("/SEP/"), row("b"), row("c")]
+        );
         let spans = words.spans("The é\nsea");
-        assert_eq!(spans[1..], [(Words::UNKNOWN, 4..6), (row("/SEP/"), 6..7), (row("sea"), 7..10)]);
+        assert_eq!(
+            spans[1..],
+            [
+                (Words::UNKNOWN, 4..6),
+                (row("/SEP/"), 6..7),
+                (row("sea"), 7..10)
+            ]
+        );
         for alone in ["the sea", "the sea\n", "\nthe sea", " \n the sea"] {
             assert_eq!(words.sequence(alone), [row("the"), row("sea")], "{alone:?}");
         }

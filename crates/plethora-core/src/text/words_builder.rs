@@ -148,7 +148,11 @@ struct WordCounts {
 impl WordCounts {
     fn of(texts: &[impl AsRef<str>], tokenizer: &Tokenizer, config: &WordsConfig) -> Self {
         let counts_whole = config.counts_whole_documents == Some(true);
-        let num_counted = if counts_whole { usize::MAX } else { config.max_length };
+        let num_counted = if counts_whole {
+            usize::MAX
+        } else {
+            config.max_length
+        };
         let mut found = Self::default();
         let mut sequence = Vec::new();
         // For each word the number of the last document that has it, counted from 1.

@@ -43,7 +43,9 @@ pub fn build_wide(
 
 /// Refuses widths that halving cannot give.
 pub fn check_widths(widths: &[usize]) -> Result<()> {
-    let are_powers = widths.iter().all(|&width| width >= 2 && width.is_power_of_two());
+    let are_powers = widths
+        .iter()
+        .all(|&width| width >= 2 && width.is_power_of_two());
     check(
         !widths.is_empty() && are_powers && widths.is_sorted_by(|above, below| above < below),
         WIDTHS,
@@ -77,7 +79,10 @@ mod tests {
     fn widths_that_halving_cannot_give_are_refused() {
         for widths in [&[][..], &[1], &[2, 6], &[8, 8], &[16, 4]] {
             let error = check_widths(widths).unwrap_err().to_string();
-            assert!(error.starts_with("widths: must be rising powers of two"), "{error}");
+            assert!(
+                error.starts_with("widths: must be rising powers of two"),
+                "{error}"
+            );
         }
         let few = random_features(15, 1);
         let error = build_wide(&few, &[4, 16], &TreeConfig::default(), SeedStream::new(1));

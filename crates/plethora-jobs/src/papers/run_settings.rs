@@ -13,7 +13,7 @@ impl Papers {
     /// The settings that `plethora train` would make of a run's words.
     pub(super) fn settings(&self, words: &[String]) -> Result<Settings> {
         let mut steps = Vec::new();
-        let mut preset = None;
+        let mut presets = Vec::new();
         let mut words = words.iter();
         while let Some(option) = words.next() {
             let value = words
@@ -26,7 +26,7 @@ impl Papers {
             };
             match option.as_str() {
                 "--system" => steps.push(Step::Option(named(SYSTEM))),
-                "--preset" => preset = Some(named("preset")),
+                "--preset" => presets.push(named("preset")),
                 "--set" => steps.push(Step::Setting(Assignment::parse(value, option)?)),
                 _ => {
                     return Err(Error::usage(format!(
@@ -35,7 +35,7 @@ impl Papers {
                 }
             }
         }
-        resolve(self.registry, &steps, preset.as_ref())
+        resolve(self.registry, &steps, &presets)
     }
 
     /// How long a piece will take, roughly, where that can be told from its data.

@@ -52,7 +52,6 @@ impl FineTuner<'_> {
             labels_of_documents: self.set.labels_of_documents.clone(),
             num_without_labels: self.set.num_without_labels,
             texts: self.texts,
-            reading_s: 0.0,
         };
         let network: PieceConfig = if let Some(network) = kept_as(work, NETWORK_FILE) {
             network

@@ -105,6 +105,7 @@ impl OpenFineTuning {
         network.document = DocumentConfig {
             max_length: config.document.max_length.into(),
             windows: 1.into(),
+            lowercase: false,
             dropout: self.vector_dropout,
             dropout_share: 1.0,
         };

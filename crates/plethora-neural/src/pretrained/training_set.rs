@@ -42,6 +42,7 @@ impl PieceTexts {
             reader,
             rows,
             architecture,
+            words: None,
             names: DocumentNames::default(),
         }
     }

@@ -200,7 +200,10 @@ mod tests {
     fn labels_are_described_by_names_or_by_the_words_that_tell_their_documents_apart() {
         // By key: bees, k1; the parent has no documents.
         assert_eq!(described(Descriptions::Names), ["bees", "?", "?"]);
-        assert_eq!(described(Descriptions::Missing), ["bees", "tide harbour", "?"]);
+        assert_eq!(
+            described(Descriptions::Missing),
+            ["bees", "tide harbour", "?"]
+        );
         assert_eq!(
             described(Descriptions::Documents),
             ["hive queen", "tide harbour", "?"]

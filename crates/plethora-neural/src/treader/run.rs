@@ -184,12 +184,7 @@ impl TReaderRun<'_> {
 
     /// What the neighbours of training and validation documents bring. A training document is left out
     /// of its own neighbours; validation documents are not in the index at all.
-    fn rows(
-        &self,
-        config: &TReaderConfig,
-        known: &Known,
-        index: &NeighbourIndex,
-    ) -> Result<Rows> {
+    fn rows(&self, config: &TReaderConfig, known: &Known, index: &NeighbourIndex) -> Result<Rows> {
         let is_read = self.config.teacher.is_read();
         let num_read = if is_read { self.documents.len() } else { 0 };
         let valid_count = self.valid.labels.num_rows();

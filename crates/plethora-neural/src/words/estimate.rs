@@ -82,7 +82,11 @@ fn networks<'a>(config: &'a WordConfig, size: &TrainingSize) -> Vec<Network<'a>>
     widths.push(num_labels);
     let lower = (1..widths.len()).map(|level| {
         let children = widths[level] / widths[level - 1];
-        network(level, config.beam(level - 1) as f64 * children, widths[level])
+        network(
+            level,
+            config.beam(level - 1) as f64 * children,
+            widths[level],
+        )
     });
     std::iter::once(network(0, widths[0], widths[0]))
         .chain(lower)

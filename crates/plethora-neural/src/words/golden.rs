@@ -310,10 +310,16 @@ fn scores_have_more_digits_than_the_numbers_that_attention_is_computed_with() {
             logits.masked_select(&logits.isfinite())
         };
         let (short, exact) = (logits(Precision::Bf16), logits(Precision::F32));
-        assert!(short.allclose(&exact, 0.05, 0.05, false), "{name}: {short} {exact}");
+        assert!(
+            short.allclose(&exact, 0.05, 0.05, false),
+            "{name}: {short} {exact}"
+        );
         let rounded = short.to_kind(Kind::BFloat16).to_kind(Kind::Float);
         let num_rounded = short.eq_tensor(&rounded).sum(Kind::Int64).int64_value(&[]);
-        assert!(num_rounded * 4 < short.numel() as i64, "{name}: {num_rounded}");
+        assert!(
+            num_rounded * 4 < short.numel() as i64,
+            "{name}: {num_rounded}"
+        );
     });
 }
 

@@ -77,8 +77,11 @@ impl LabelGrouping {
     ) -> Result<LabelTree> {
         let tree = &self.tree;
         let documents_of_labels = labels_of_documents.transpose(space.len());
-        let mut vectors =
-            label_features(&self.features, &documents_of_labels, tree.max_label_features);
+        let mut vectors = label_features(
+            &self.features,
+            &documents_of_labels,
+            tree.max_label_features,
+        );
         if let Some(tfidf) = &self.of_names {
             let names = tfidf.transform(&label_texts(space));
             vectors = add_label_text(&vectors, &names, tree.label_text_weight);
@@ -121,7 +124,9 @@ mod tests {
         let space = LabelSpace::new(labels, vec![1; 8]);
         let labels_of_documents = (0..8).map(|number| vec![number]).collect();
         let grouping = grouping.finish().unwrap();
-        grouping.tree(&space, &labels_of_documents, SeedStream::new(seed)).unwrap()
+        grouping
+            .tree(&space, &labels_of_documents, SeedStream::new(seed))
+            .unwrap()
     }
 
     /// Seeds of twenty that group all labels of a kind together. Where both first centres are of one kind,

@@ -210,9 +210,16 @@ mod tests {
         let sizes: Vec<usize> = (0..3).map(|level| levels.num_items(level)).collect();
         assert_eq!(sizes, [2, 3, 5]);
         assert_eq!(levels.items_of(0, &[0, 3]), [0, 1]);
-        let most = |parents| (1..3).map(|level| levels.most_candidates(level, parents)).collect();
+        let most = |parents| {
+            (1..3)
+                .map(|level| levels.most_candidates(level, parents))
+                .collect()
+        };
         let (of_one, of_two, of_many): (Vec<_>, Vec<_>, Vec<_>) = (most(1), most(2), most(9));
-        assert_eq!((of_one, of_two, of_many), (vec![2, 2], vec![3, 4], vec![3, 5]));
+        assert_eq!(
+            (of_one, of_two, of_many),
+            (vec![2, 2], vec![3, 4], vec![3, 5])
+        );
         assert_eq!(levels.items_of(1, &[1, 2, 4]).len(), 3);
         assert_eq!(levels.items_of(2, &[4, 1]), [1, 4]);
         let mut reached: Vec<u32> = (0..2)

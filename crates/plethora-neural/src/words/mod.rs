@@ -36,8 +36,8 @@ pub use config::{
     OpenWordConfig, WordConfig,
 };
 pub use family::WORDS;
-pub use plt_config::{LevelsConfig, PltConfig};
 pub use model::{SpanWeights, WordModel};
+pub use plt_config::{LevelsConfig, PltConfig};
 pub use training_set::{WordReader, WordSet, WordSetBuilder, WordTexts};
 
 /// Trains a system of words.

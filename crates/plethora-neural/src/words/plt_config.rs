@@ -108,16 +108,20 @@ impl LevelsConfig {
 
     fn validate(&self) -> Result<()> {
         self.widths.as_deref().map_or(Ok(()), check_widths)?;
-        each("beam", self.beam.as_ref(), |key, &nodes| at_least(key, nodes, 1))?;
+        each("beam", self.beam.as_ref(), |key, &nodes| {
+            at_least(key, nodes, 1)
+        })?;
         each("epochs", self.epochs.as_ref(), |key, &epochs| {
             within(key, epochs, 1..=1_000_000)
         })?;
         each("batch_size", self.batch_size.as_ref(), |key, &documents| {
             within(key, documents, 1..=65_536)
         })?;
-        each("averaging_start", self.averaging_start.as_ref(), |key, &start| {
-            share(key, start)
-        })
+        each(
+            "averaging_start",
+            self.averaging_start.as_ref(),
+            |key, &start| share(key, start),
+        )
     }
 }
 
@@ -128,7 +132,11 @@ fn each<T>(
     is_valid: impl Fn(&str, &T) -> Result<()>,
 ) -> Result<()> {
     let Some(list) = list else { return Ok(()) };
-    check(!list.is_empty(), key, "must have a number for the first level")?;
+    check(
+        !list.is_empty(),
+        key,
+        "must have a number for the first level",
+    )?;
     list.iter().try_for_each(|one| is_valid(key, one))
 }
 
@@ -150,7 +158,12 @@ mod tests {
         let train = &config.train;
         let said = |plt: &PltConfig, level| {
             let train = plt.train_config(train, level);
-            (plt.beam(level), train.epochs, train.batch_size, train.averaging_start)
+            (
+                plt.beam(level),
+                train.epochs,
+                train.batch_size,
+                train.averaging_start,
+            )
         };
         assert_eq!(said(&plt, 0), (20, 15, 16, 0.5));
         assert_eq!(said(&plt, 1), (20, 8, 16, 0.5));
@@ -177,10 +190,19 @@ mod tests {
         type Change = fn(&mut PltConfig);
         let broken: [(Change, &str); 6] = [
             (|plt| plt.levels.widths = Some(vec![10]), "levels.widths: "),
-            (|plt| plt.levels.beam = Some(vec![]), "levels.beam: must have"),
-            (|plt| plt.levels.beam = Some(vec![3, 0]), "levels.beam: must be at least 1"),
+            (
+                |plt| plt.levels.beam = Some(vec![]),
+                "levels.beam: must have",
+            ),
+            (
+                |plt| plt.levels.beam = Some(vec![3, 0]),
+                "levels.beam: must be at least 1",
+            ),
             (|plt| plt.levels.epochs = Some(vec![0]), "levels.epochs: "),
-            (|plt| plt.levels.averaging_start = Some(vec![1.5]), "levels.averaging_start: "),
+            (
+                |plt| plt.levels.averaging_start = Some(vec![1.5]),
+                "levels.averaging_start: ",
+            ),
             (
                 |plt| {
                     plt.levels.widths = Some(vec![8]);

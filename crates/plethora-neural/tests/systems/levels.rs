@@ -33,7 +33,11 @@ fn a_tree_of_three_networks_trains_ranks_and_comes_back() {
     assert_eq!(widths[0], 16);
     let items = |network: usize| {
         let width = 2 * 12 + 16 + 16;
-        let name = if network == 0 { "head.labels" } else { "labels" };
+        let name = if network == 0 {
+            "head.labels"
+        } else {
+            "labels"
+        };
         array(&folder, &format!("tree-0.level-{network}"), name).len() / width
     };
     assert_eq!([items(0), items(1), items(2)], [4, 16, widths[1]]);
@@ -69,7 +73,12 @@ fn a_level_starts_from_the_weights_of_the_one_above() {
     // So slow that nothing of what a level starts with changes by more than rounding.
     config.train.learning_rate = 1e-12;
     let folder = saved_model(&config);
-    for name in ["words", "encoder.lstm", "head.layer.0.weight", "head.output.weight"] {
+    for name in [
+        "words",
+        "encoder.lstm",
+        "head.layer.0.weight",
+        "head.output.weight",
+    ] {
         let of_level = |level| array(&folder, &format!("tree-0.level-{level}"), name);
         let first = of_level(0);
         for level in [1, 2] {
@@ -78,7 +87,10 @@ fn a_level_starts_from_the_weights_of_the_one_above() {
                 .zip(of_level(level))
                 .map(|(one, other)| (one - other).abs())
                 .fold(0.0, f32::max);
-            assert!(largest < 1e-6, "{name} of level {level} differs by {largest}");
+            assert!(
+                largest < 1e-6,
+                "{name} of level {level} differs by {largest}"
+            );
         }
     }
     // Labels are others.

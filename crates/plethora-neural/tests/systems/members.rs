@@ -112,7 +112,10 @@ fn members_that_are_trained_are_not_trained_again() {
         first.rank_texts(&texts(), OPTIONS).unwrap(),
         again.rank_texts(&texts(), OPTIONS).unwrap()
     );
-    assert_eq!(std::fs::metadata(first_file).unwrap().modified().unwrap(), written);
+    assert_eq!(
+        std::fs::metadata(first_file).unwrap().modified().unwrap(),
+        written
+    );
     assert!(second_file.is_file());
 }
 
@@ -127,6 +130,9 @@ fn members_are_refused_where_trees_or_clusters_are() {
             ..small(system)
         };
         let message = config.validate().unwrap_err().to_string();
-        assert!(message.starts_with("members: ") && message.contains(key), "{message}");
+        assert!(
+            message.starts_with("members: ") && message.contains(key),
+            "{message}"
+        );
     }
 }

@@ -27,7 +27,10 @@ fn cut(settings: OpenWordConfig) -> WordConfig {
     set(&["head", "layers"], vec![16, 8].into());
     set(&["train", "epochs"], 2.into());
     set(&["plt", "lower_epochs"], 1.into());
-    let widths = config.plt.iter().flat_map(|plt| plt.levels.widths.iter().flatten());
+    let widths = config
+        .plt
+        .iter()
+        .flat_map(|plt| plt.levels.widths.iter().flatten());
     let widths: Vec<i64> = (2..).map(|depth| 1 << depth).take(widths.count()).collect();
     set(&["plt", "levels", "widths"], widths.into());
     let config: WordConfig = table.try_into().unwrap();
@@ -43,7 +46,11 @@ fn every_paper_preset_trains_and_ranks() {
     let registry = Registry::new([&WORDS as &dyn plethora_system::Family]);
     let mut num_presets = 0;
     for spec in registry.systems().filter(|spec| spec.name != HAS_CLUSTERS) {
-        for preset in spec.presets.iter().filter(|one| one.name.starts_with("paper-")) {
+        for preset in spec
+            .presets
+            .iter()
+            .filter(|one| one.name.starts_with("paper-"))
+        {
             let mut settings = registry.recipe(spec.name).unwrap();
             for assignment in parse_config(Path::new(preset.name), preset.text).unwrap() {
                 settings.assign(&assignment).unwrap();

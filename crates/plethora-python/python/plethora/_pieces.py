@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Mapping, Sequence
 from . import _plethora
 from ._libtorch import share_with_torch
 from ._progress import ProgressOption, listener
-from ._reading import PathLike, Reading, corpus
+from ._reading import PathLike, Reading, corpus, vocabulary_file
 from ._settings import num_threads, plain, request
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def train_piece(
     preset: str | None = None,
     settings: Mapping[str, Any] | None = None,
     vocabulary: PathLike | None = None,
+    vocabulary_languages: Sequence[str] = (),
     learn_names: bool = False,
     overwrite: bool = False,
     resume: bool = False,
@@ -54,7 +55,7 @@ def train_piece(
     """
     options = {
         "shard": None if shard is None else f"{shard[0]}/{shard[1]}",
-        "vocabulary": vocabulary,
+        "vocabulary": vocabulary_file(vocabulary, vocabulary_languages),
         "learn_names": learn_names,
         "overwrite": overwrite,
         "resume": resume,

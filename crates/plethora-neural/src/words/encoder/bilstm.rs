@@ -185,7 +185,11 @@ mod tests {
         vectors
     }
 
-    fn forward((lstm, parameters): &(BiLstm, DenseParameters), vectors: &Tensor, is_training: bool) -> Tensor {
+    fn forward(
+        (lstm, parameters): &(BiLstm, DenseParameters),
+        vectors: &Tensor,
+        is_training: bool,
+    ) -> Tensor {
         let words = WordVectors {
             vectors,
             lengths: &Tensor::from_slice(&LENGTHS),

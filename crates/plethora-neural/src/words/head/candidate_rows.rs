@@ -99,6 +99,11 @@ mod tests {
         // Nothing goes through the gathered rows themselves, whose gradient would be dense for each run.
         assert!(!gathered.leaf.grad().defined());
         learner.finish();
-        assert!(gathered.leaf.grad().allclose(&whole.leaf.grad(), 1e-6, 1e-6, false));
+        assert!(
+            gathered
+                .leaf
+                .grad()
+                .allclose(&whole.leaf.grad(), 1e-6, 1e-6, false)
+        );
     }
 }

@@ -48,21 +48,14 @@ impl LabelRows {
 pub(super) enum RowLearner<'a> {
     /// All labels, which are a parameter: through a view of the whole matrix each run would pay for the
     /// gradient of all of it.
-    All {
-        whole: Tensor,
-        gradient: Tensor,
-    },
+    All { whole: Tensor, gradient: Tensor },
     /// Candidates, by what the batch gathered.
     Candidates(CandidateLearner<'a>),
 }
 
 impl<'a> RowLearner<'a> {
     /// Nothing is learnt yet.
-    pub(super) fn new(
-        store: LabelStore,
-        scored: &Scored<'a>,
-        parameters: &Parameters,
-    ) -> Self {
+    pub(super) fn new(store: LabelStore, scored: &Scored<'a>, parameters: &Parameters) -> Self {
         match (scored, store) {
             (Scored::Candidates { rows, places, .. }, _) => {
                 Self::Candidates(CandidateLearner::new(rows, places))
@@ -84,9 +77,7 @@ impl<'a> RowLearner<'a> {
                 let rows = whole.narrow(0, start, length);
                 LabelRows::Shared(rows.set_requires_grad(true))
             }
-            Self::Candidates(candidates) => {
-                LabelRows::OfDocuments(candidates.leaf(start, length))
-            }
+            Self::Candidates(candidates) => LabelRows::OfDocuments(candidates.leaf(start, length)),
         }
     }
 

@@ -170,9 +170,8 @@ impl SharedContext {
         let (num_documents, num_contexts, width) = hidden.size3().unwrap_or((0, 0, 0));
         let firsts = Tensor::arange(num_documents, (Kind::Int64, hidden.device())) * num_contexts;
         let columns = candidates.columns.narrow(1, start, rows.size()[1]) + firsts.unsqueeze(1);
-        let of_contexts = |values: &Tensor| {
-            Tensor::embedding(values, &columns.contiguous(), -1, false, false)
-        };
+        let of_contexts =
+            |values: &Tensor| Tensor::embedding(values, &columns.contiguous(), -1, false, false);
         let contexts = of_contexts(&hidden.reshape([-1, width])).to_kind(Kind::Float);
         let logits = (contexts * rows).sum_dim_intlist(-1, false, Kind::Float);
         match &self.output {
