@@ -46,6 +46,8 @@ def train_piece(
         Which share, from 0, and of how many, as ``(0, 3)``; None trains the whole model.
     output
         Folder for the piece.
+    vocabulary, vocabulary_languages
+        File with names of the labels, and the languages that they are taken of.
     settings
         Settings by their names, as ``{"tree__max_leaf": 50}``.
     overwrite, resume

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Mapping, Sequence
 from . import _plethora
 from ._pieces import train_files
 from ._progress import ProgressOption
-from ._reading import PathLike, Reading, corpus
+from ._reading import PathLike, Reading, corpus, vocabulary_file
 from ._settings import num_threads, request
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def train(
     valid: PathLike | None = None,
     valid_where: Mapping[str, str] | None = None,
     vocabulary: PathLike | None = None,
+    vocabulary_languages: Sequence[str] = (),
     overwrite: bool = False,
     resume: bool = False,
     device: str = "cpu",
@@ -71,7 +72,7 @@ def train(
     options = {
         "valid": None if valid is None else corpus(valid, **held_out),
         "together": True,
-        "vocabulary": vocabulary,
+        "vocabulary": vocabulary_file(vocabulary, vocabulary_languages),
         "learn_names": False,
         "overwrite": overwrite,
         "resume": resume,

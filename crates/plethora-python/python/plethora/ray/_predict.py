@@ -47,7 +47,8 @@ def predict(
     id_field, keep
         Column that names documents, and further columns that come along.
     concurrency
-        Number of actors; each loads the model once.
+        Number of actors; each loads the model once. Leave some processors of the cluster to Ray, which reads
+        with them: actors that hold all of them would wait for documents for ever.
     batch_size
         Documents that go to an actor at a time.
     num_cpus, num_gpus
@@ -137,6 +138,7 @@ def _column(batch: pyarrow.Table, name: str, argument: str) -> pyarrow.ChunkedAr
 
 def _cells(column: pyarrow.ChunkedArray, ids: pyarrow.Array, field: str) -> list[str | None]:
     """The texts of a column, or an error that names the first document whose text is none."""
+    cells: list[Any]
     try:
         cells = column.to_pylist()
     except UnicodeDecodeError:

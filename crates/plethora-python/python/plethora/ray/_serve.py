@@ -44,7 +44,7 @@ def deployment(
     from ray import serve
 
     path = os.path.abspath(os.fspath(model.path_ if isinstance(model, Classifier) else model))
-    served = serve.deployment(
+    served: Any = serve.deployment(
         _Served,
         name=name or Path(path).name,
         num_replicas=num_replicas,

@@ -40,6 +40,7 @@ def train(
     preset: str | None = None,
     settings: Mapping[str, Any] | None = None,
     vocabulary: PathLike | None = None,
+    vocabulary_languages: Sequence[str] = (),
     learn_names: bool = False,
     overwrite: bool = False,
     **reading: Unpack[Reading],
@@ -79,6 +80,7 @@ def train(
         "preset": preset,
         "settings": dict(settings or {}),
         "vocabulary": None if vocabulary is None else os.path.abspath(os.fspath(vocabulary)),
+        "vocabulary_languages": list(vocabulary_languages),
         "learn_names": learn_names,
         "n_jobs": _threads(scaling_config),
         **reading,
@@ -173,7 +175,8 @@ def _num_workers(scaling_config: ray.train.ScalingConfig | None) -> int:
 
 def _resources(scaling_config: ray.train.ScalingConfig | None) -> dict[str, Any]:
     """What each task takes of its node, in the words of `ray.remote`."""
-    given = dict((scaling_config and scaling_config.resources_per_worker) or {})
+    asked: Any = None if scaling_config is None else scaling_config.resources_per_worker
+    given = dict(asked or {})
     options: dict[str, Any] = {"num_cpus": given.pop("CPU", 1)}
     if scaling_config is not None and scaling_config.use_gpu:
         options["num_gpus"] = given.pop("GPU", 1)
