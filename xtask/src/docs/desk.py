@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import shutil
 import struct
 from pathlib import Path
@@ -22,11 +23,12 @@ def write_lines(name, rows):
     Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
-def lengthen(small, target, places):
-    """Copies an encoder and gives it more places, as real ones have, with the vectors of its own over and over."""
+def enlarge(small, target, places, layers):
+    """Copies an encoder and gives it more places and layers, as real ones have: its own over and over."""
     weights = (small / "model.safetensors").read_bytes()
     (size,) = struct.unpack("<Q", weights[:8])
     header, data = json.loads(weights[8 : 8 + size]), weights[8 + size :]
+    own = json.loads((small / "config.json").read_text())
     written, tensors = {}, b""
     for name, tensor in header.items():
         if name == "__metadata__":
@@ -36,13 +38,17 @@ def lengthen(small, target, places):
         if "position_embeddings" in name:
             content *= places // tensor["shape"][0]
             tensor["shape"][0] = places
-        written[name] = {**tensor, "data_offsets": [len(tensors), len(tensors) + len(content)]}
-        tensors += content
+        part = re.search(r"layer\.(\d+)\.", name)
+        copies = range(int(part[1]), layers, own["num_hidden_layers"]) if part else [None]
+        for copy in copies:
+            copied = name if copy is None else name.replace(part[0], f"layer.{copy}.")
+            written[copied] = {**tensor, "data_offsets": [len(tensors), len(tensors) + len(content)]}
+            tensors += content
     head = json.dumps(written).encode()
     head += b" " * (-len(head) % 8)
     (target / "model.safetensors").write_bytes(struct.pack("<Q", len(head)) + head + tensors)
-    config = json.loads((small / "config.json").read_text())
-    (target / "config.json").write_text(json.dumps({**config, "max_position_embeddings": places}))
+    changed = {**own, "max_position_embeddings": places, "num_hidden_layers": layers}
+    (target / "config.json").write_text(json.dumps(changed))
 
 
 labels = [{**row, "key": uri(row["key"]), "parents": [uri(key) for key in row.get("parents", [])]}
@@ -93,7 +99,7 @@ write_lines("feedback.jsonl", [feedback])
 encoder = Path("encoder")
 encoder.mkdir()
 shutil.copy(TESTDATA / "encoder/tokenizer.json", encoder)
-lengthen(TESTDATA / "encoder", encoder, 512)
+enlarge(TESTDATA / "encoder", encoder, places=512, layers=6)
 for name in ["all-MiniLM-L6-v2", "all-mpnet-base-v2"]:
     os.symlink("encoder", name)
     # Not where it is looked for: training without a system takes what it finds there.
