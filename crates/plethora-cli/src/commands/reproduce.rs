@@ -198,15 +198,12 @@ fn list(papers: &Papers, pieces: &[Piece], place: &Place, known: &Results) -> St
     text.push_str("\npieces, each a run, its data and a seed\n");
     let missing: Vec<String> = papers.missing(pieces, known).map(Piece::name).collect();
     for piece in pieces {
-        let state = if !missing.contains(&piece.name()) {
-            "measured".to_owned()
+        let state = if missing.contains(&piece.name()) {
+            let expected = || papers.expected(piece, place);
+            let state = papers.lacks(piece, place).or_else(expected);
+            state.unwrap_or_else(|| "to be run".into())
         } else {
-            let lack = papers.lacks(piece, place);
-            lack.unwrap_or_else(|| {
-                papers
-                    .expected(piece, place)
-                    .unwrap_or_else(|| "to be run".into())
-            })
+            "measured".to_owned()
         };
         let _ = writeln!(text, "  {}  {state}", piece.name());
     }

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use plethora_system::SystemSpec;
+
 use super::catalogue::Papers;
 use super::claims::{Data, Need, Run};
 use super::plan::Piece;
@@ -151,7 +153,7 @@ impl Papers {
         arguments.extend(filled(&data.train, place));
         arguments.extend(self.train_arguments(run, piece));
         let spec = self.spec(run);
-        if spec.is_some_and(|spec| spec.uses_devices()) {
+        if spec.is_some_and(SystemSpec::uses_devices) {
             arguments.extend(filled(&data.valid, place));
             arguments.extend(["--device".into(), place.device.clone()]);
         }
@@ -186,7 +188,7 @@ impl Papers {
 
     fn is_neural(&self, run: &Run) -> bool {
         let parts = run.of.iter().filter_map(|part| self.runs.get(part));
-        self.spec(run).is_some_and(|spec| spec.uses_devices())
+        self.spec(run).is_some_and(SystemSpec::uses_devices)
             || parts.into_iter().any(|part| self.is_neural(part))
     }
 }

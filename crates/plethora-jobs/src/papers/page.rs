@@ -61,18 +61,14 @@ impl Papers {
                 num_found += 1;
                 num_agreeing += usize::from(one.difference > 0.0);
             }
-            let counts = match num_found {
-                0 => String::new(),
-                _ => {
-                    let rest = judged.comparisons.len() - num_found;
-                    let rest = if rest > 0 {
-                        format!("; {rest} not run")
-                    } else {
-                        String::new()
-                    };
-                    format!("{num_agreeing} of {num_found}{rest}")
-                }
-            };
+            let num_left = judged.comparisons.len() - num_found;
+            let mut counts = String::new();
+            if num_found > 0 {
+                let _ = write!(counts, "{num_agreeing} of {num_found}");
+            }
+            if num_found > 0 && num_left > 0 {
+                let _ = write!(counts, "; {num_left} not run");
+            }
             let name = format!("{}/{}", paper.id, claim.id);
             let place = anchor(&name);
             let _ = writeln!(
@@ -261,9 +257,8 @@ fn write_printed(claim: &Claim, page: &mut String) {
 
 fn write_comparisons(comparisons: &[Comparison<'_>], page: &mut String) {
     let said = |one: &Comparison<'_>| {
-        let found = match one.found {
-            None => return format!("- `{}` on {}: not run yet\n", one.rule.text, one.data),
-            Some(found) => found,
+        let Some(found) = one.found else {
+            return format!("- `{}` on {}: not run yet\n", one.rule.text, one.data);
         };
         let says = if found.difference > 0.0 { "yes" } else { "no" };
         let spread = if found.is_within_spread {

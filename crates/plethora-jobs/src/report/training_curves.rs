@@ -99,6 +99,8 @@ fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::*;
 
     #[test]
@@ -131,7 +133,7 @@ mod tests {
                     format!("{network}valid/P@5"): 0.1,
                     format!("{network}valid/nDCG@5"): 0.1,
                 });
-                log.push_str(&format!("{record}\n"));
+                writeln!(log, "{record}").unwrap();
             }
         }
         std::fs::write(folder.path().join(LOG_FILE), log).unwrap();
