@@ -1,6 +1,8 @@
 //! Whole systems on a small catalogue: training, ranking, saving, resuming.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "systems/baselines.rs"]
+mod baselines;
 #[path = "systems/levels.rs"]
 mod levels;
 #[path = "systems/lightattention.rs"]

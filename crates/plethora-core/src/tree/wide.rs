@@ -64,7 +64,7 @@ mod tests {
         let config = TreeConfig::default();
         let seed = SeedStream::new(5);
         let tree = build_wide(&features, &[8, 64], &config, seed).unwrap();
-        let widths: Vec<usize> = tree.levels().iter().map(|nodes| nodes.len()).collect();
+        let widths: Vec<usize> = tree.levels().iter().map(ExactSizeIterator::len).collect();
         assert_eq!(widths, [1, 8, 64]);
         assert_eq!(tree.num_labels(), 300);
         // 300 / 64: the halves of halves differ by one label at most.

@@ -33,7 +33,7 @@ pub(crate) struct Candidates {
     /// documents x candidates: one where the candidate is true; zeros in prediction.
     pub(crate) truth: Tensor,
     /// All of them together, padding not among them.
-    pub(crate) num_candidates: usize,
+    pub(crate) total: usize,
 }
 
 impl WordBatch {
@@ -103,7 +103,7 @@ impl WordBatch {
             places: Tensor::from_slice(&places).view(shape),
             filled: Tensor::from_slice(&filled).view(shape),
             truth: Tensor::from_slice(&truth).view(shape),
-            num_candidates: candidates.iter().map(Vec::len).sum(),
+            total: candidates.iter().map(Vec::len).sum(),
         });
         self
     }
@@ -160,6 +160,6 @@ mod tests {
         assert_eq!(numbers(&parts.places), [1, 0, 2, 0]);
         assert_eq!(numbers(&parts.filled), [1, 1, 1, 0]);
         assert_eq!(numbers(&parts.truth), [0, 1, 1, 0]);
-        assert_eq!(parts.num_candidates, 3);
+        assert_eq!(parts.total, 3);
     }
 }

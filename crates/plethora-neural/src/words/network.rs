@@ -210,7 +210,7 @@ impl WordNetwork {
                 places: candidates.places.to_device(self.device),
                 filled: candidates.filled.to_device(self.device),
                 truth: candidates.truth.to_device(self.device),
-                number: candidates.num_candidates,
+                number: candidates.total,
             }),
             rows,
         }

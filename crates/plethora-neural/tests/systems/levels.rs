@@ -45,8 +45,8 @@ fn a_tree_of_three_networks_trains_ranks_and_comes_back() {
     let log = std::fs::read_to_string(folder.path().join("model/metrics.jsonl")).unwrap();
     let last_epoch = |level: usize| {
         let key = format!("tree-0.level-{level}/loss");
-        let of_level = log.lines().filter(|line| line.contains(&key));
-        let record: serde_json::Value = serde_json::from_str(of_level.last().unwrap()).unwrap();
+        let mut of_level = log.lines().rev().filter(|line| line.contains(&key));
+        let record: serde_json::Value = serde_json::from_str(of_level.next().unwrap()).unwrap();
         record["epoch"].as_f64().unwrap()
     };
     assert_eq!(last_epoch(1) - last_epoch(0), 1.0, "{log}");

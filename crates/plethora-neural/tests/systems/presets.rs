@@ -8,7 +8,7 @@ use plethora_system::settings::parse_config;
 use super::*;
 
 /// Sizes that a test has time for; everything else stays as the preset has it.
-fn cut(settings: OpenWordConfig) -> WordConfig {
+fn cut(settings: &OpenWordConfig) -> WordConfig {
     let mut config = settings.settled(300);
     config.words.max_length = 60;
     config.vectors.width = 16;
@@ -55,7 +55,7 @@ fn every_paper_preset_trains_and_ranks() {
             for assignment in parse_config(Path::new(preset.name), preset.text).unwrap() {
                 settings.assign(&assignment).unwrap();
             }
-            let config = cut(settings.read_as().unwrap());
+            let config = cut(&settings.read_as().unwrap());
             let set = set(&config);
             let (model, _) = train(&set, &config, &TempDir::new().unwrap());
             for ranking in model.rank_texts(&texts(), OPTIONS).unwrap() {

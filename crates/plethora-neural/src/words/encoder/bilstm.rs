@@ -215,7 +215,7 @@ mod tests {
     fn dropout_of_states_falls_on_what_the_lstm_gives() {
         let lstm = lstm(0.0, 0.5, false);
         let clean = forward(&lstm, &vectors(), false);
-        let _seed = tch::manual_seed(1);
+        tch::manual_seed(1);
         let dropped = forward(&lstm, &vectors(), true);
         // Inside of the LSTM it would change the states that it leaves, too.
         assert!(is_dropped_of(&dropped, &clean, 2.0));
@@ -226,9 +226,9 @@ mod tests {
     #[test]
     fn dropout_of_words_falls_on_their_vectors_and_twice_on_those_beside_states() {
         let (vectors, lstm) = (vectors(), lstm(0.5, 0.0, true));
-        let _seed = tch::manual_seed(1);
+        tch::manual_seed(1);
         let found = forward(&lstm, &vectors, true);
-        let _seed = tch::manual_seed(1);
+        tch::manual_seed(1);
         let dropped = vectors.dropout(0.5, true);
         let expected = forward(&lstm, &dropped, false);
         let states = |of: &Tensor| of.narrow(2, 0, 12);

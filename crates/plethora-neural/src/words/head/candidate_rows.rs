@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn runs_learn_what_the_whole_would() {
-        let _seed = tch::manual_seed(3);
+        tch::manual_seed(3);
         let values = Tensor::randn([6, 3], (Kind::Float, Device::Cpu));
         let table = RowTable::new("labels", &values, true, Device::Cpu);
         let numbers = Tensor::from_slice(&[0_i64, 2, 5]);

@@ -166,7 +166,7 @@ mod tests {
             prior: None,
         };
         let clean = head.hidden(&input, false);
-        let _seed = tch::manual_seed(1);
+        tch::manual_seed(1);
         let dropped = head.hidden(&input, true);
         let kept = dropped.ne(0.0).to_kind(Kind::Float);
         assert!(dropped.allclose(&(&clean * &kept * 2.0), 1e-5, 1e-6, false));
