@@ -5,26 +5,22 @@ use std::cell::Cell;
 use rustc_hash::FxHashMap;
 use tch::{Device, Kind, Tensor};
 
-use super::adaptive::{Adaptive, AdaptiveConfig, AdaptiveSetup};
+use super::adaptive::AdaptiveConfig;
 use super::batch::{PieceBatch, PiecesOnDevice};
 use super::config::PieceConfig;
-use super::label_attention::{DocumentInput, LabelAttention, LabelAttentionSetup};
+use super::label_attention::{DocumentInput, LabelAttention};
 use crate::Result;
 use crate::head::{
-    AllLabels, Clustered, ClusteredConfig, ClusteredSetup, Clusters, Exact, ExactConfig,
-    ExactSetup, HeadStep, LabelFacts, LabelHead as _, Negatives, OutputKind, Phase, Ranked,
-    VectorHead, VectorInput,
+    Clusters, HeadStep, LabelFacts, LabelHead as _, Negatives, Phase, Ranked, VectorHead,
+    VectorInput,
 };
-use crate::parameters::{DenseParametersBuilder, Parameters, RowTable};
+use crate::parameters::{DenseParametersBuilder, Parameters};
 use crate::start::Start;
 use crate::train::{Learnt, LossScale, Network, StepPart};
 use crate::transformer::{Architecture, PieceInput, Pooling, Trace, Transformer, Weights};
 
 /// What stands before the names of the parameters of an encoder that labels alone are ranked by.
 const RANKING: &str = "ranking.";
-
-/// The table of label vectors of the clustered form.
-const LABEL_TABLE: usize = 0;
 
 /// Pieces in, scores of labels out.
 #[derive(Debug)]
@@ -308,98 +304,6 @@ impl PieceNetwork {
     }
 }
 
-impl PieceSetup<'_> {
-    /// The head that the settings ask for, and its tables. A new one is one more arm.
-    fn head(
-        &self,
-        encoder: &Transformer,
-        builder: &mut DenseParametersBuilder,
-    ) -> (PieceHead, Vec<RowTable>) {
-        if !matches!(self.plan, HeadPlan::Attention) {
-            let (head, tables) = self.vector_head(encoder.width(), builder);
-            return (PieceHead::Vector(head), tables);
-        }
-        let setup = LabelAttentionSetup {
-            vector_width: encoder.width(),
-            state_width: encoder.state_width(),
-            found_width: self.config.head.bottleneck,
-            labels: self.labels,
-            chunk: self.config.train.label_chunk,
-        };
-        let head = LabelAttention::new(&setup, builder, self.start.named("head"));
-        (PieceHead::Attention(head), Vec::new())
-    }
-
-    /// A head that reads document vectors.
-    fn vector_head(
-        &self,
-        width: usize,
-        builder: &mut DenseParametersBuilder,
-    ) -> (Box<VectorHead>, Vec<RowTable>) {
-        let PieceSetup { config, device, .. } = *self;
-        let (head, labels) = (&config.head, &self.labels);
-        let start = self.start.named("head");
-        match self.plan {
-            HeadPlan::Clustered(clusters) => {
-                let setup = ClusteredSetup {
-                    config: &ClusteredConfig {
-                        bottleneck: head.bottleneck,
-                        activation: head.activation,
-                        beam: config.clusters.beam,
-                    },
-                    width,
-                    clusters,
-                    counts: self.clusters,
-                    table: LABEL_TABLE,
-                    device,
-                };
-                let (head, rows) = Clustered::new(&setup, builder, start);
-                let table =
-                    rows.map(|rows| RowTable::new("labels", &rows, true, device).of_labels());
-                (Box::new(head), table.into_iter().collect())
-            }
-            HeadPlan::Exact => {
-                let settings = ExactConfig {
-                    bottleneck: head.bottleneck,
-                    learning_rate: head.label_learning_rate,
-                    momentum: head.label_momentum,
-                    weight_decay: head.label_weight_decay,
-                    chunk: config.train.label_chunk,
-                };
-                let setup = ExactSetup {
-                    config: &settings,
-                    width,
-                    labels: *labels,
-                    first_table: 0,
-                    device,
-                };
-                let (head, tables) = Exact::new(&setup, builder, start);
-                (Box::new(head), tables)
-            }
-            HeadPlan::Adaptive(adaptive, clusters) => {
-                let setup = AdaptiveSetup {
-                    config: adaptive,
-                    width,
-                    labels: *labels,
-                    clusters,
-                    counts: self.clusters,
-                    chunk: config.train.label_chunk,
-                    device,
-                };
-                let (head, tails) = Adaptive::new(&setup, builder, start);
-                let tables = (1..).zip(&tails).map(|(number, vectors)| {
-                    RowTable::new(format!("tail-{number}"), vectors, true, device).of_labels()
-                });
-                (Box::new(head), tables.collect())
-            }
-            HeadPlan::Flat | HeadPlan::Attention => (
-                Box::new(AllLabels::new(width, OutputKind::Sigmoid, labels, builder)),
-                Vec::new(),
-            ),
-        }
-    }
-}
-
 impl Network for PieceNetwork {
     type Batch = PieceBatch;
 
@@ -477,5 +381,6 @@ pub(crate) fn at_rest(pieces: &PiecesOnDevice) -> PieceInput<'_> {
     }
 }
 
+mod heads;
 #[cfg(test)]
 mod tests;

@@ -322,9 +322,9 @@ impl SiameseTrainer<'_> {
         pass: &Pass<'_>,
         config: &SiameseConfig,
     ) -> Result<()> {
-        self.run.check_interrupt()?;
         let (progress, work) = (self.run.progress, pass.work);
         progress.start("labels", None);
+        self.run.check_interrupt()?;
         let set = self.set;
         let vectors = self.vectors(network)?;
         let all: Vec<u32> = (0..set.labels_of_documents.num_rows() as u32).collect();

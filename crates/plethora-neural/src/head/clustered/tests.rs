@@ -131,7 +131,13 @@ fn phases_and_activations_equal_the_reference() {
 
 #[test]
 fn clusters_may_be_chosen_by_another_vector() {
-    let mut case = Case::new(&SMALL, Activation::None, Kind::Float, 4);
+    let sizes = Sizes {
+        labels: 40,
+        clusters: 20,
+        beam: 8,
+        documents: 2,
+    };
+    let mut case = Case::new(&sizes, Activation::None, Kind::Float, 4);
     let rows = |case: &Case| {
         case.learn(LossScale::Sum, Phase::Rank, 1.0)
             .rows
@@ -143,12 +149,13 @@ fn clusters_may_be_chosen_by_another_vector() {
     assert!(rows(&case) != own, "other vectors choose other clusters");
     for scale in [LossScale::Sum, LossScale::Mean] {
         case.vector = case.vector.detach().copy().set_requires_grad(true);
+        case.parameters.dense.clear_gradients();
         case.assert_equals_reference(scale, Phase::Rank, 1e-4);
     }
-    let keep = SMALL.labels;
-    let ranked = case.head.rank(&case.input(), SMALL.beam, keep);
+    let keep = sizes.labels;
+    let ranked = case.head.rank(&case.input(), sizes.beam, keep);
     let leaves = case.leaves();
-    for number in 0..SMALL.documents {
+    for number in 0..sizes.documents {
         let expected = best_by_hand(&case, &leaves, number);
         let scores = doubles(&ranked.log_scores.get(number as i64));
         for (found, (expected, _)) in scores.iter().zip(&expected) {
