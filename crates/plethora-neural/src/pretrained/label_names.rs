@@ -1,8 +1,9 @@
 //! Label vectors that start from the names of labels, so that rare labels are near texts that name them before any
 //! document has taught them (as in PRIME and LEVER).
 //!
-//! A label starts at `head.name_scale` times the vector that the encoder makes of its name, of unit length. What all names
-//! have in common says nothing about any of them: their mean is taken away, and of what remains the part along it.
+//! What the vectors that an encoder makes of all names have in common says nothing about any of them: their mean is taken
+//! away, and of what remains the part along it. A label starts at `head.name_scale` times the rest, of unit length: no other label
+//! is nearer to a text that is its name.
 
 use plethora_core::corpus::Label;
 use tch::{Kind, Tensor};
@@ -57,13 +58,16 @@ fn are_named(labels: &[Label]) -> bool {
     2 * labels.iter().filter(|label| label.is_named()).count() > labels.len()
 }
 
-/// Vectors without what they have in common: their mean, and their part along it.
+/// Vectors without what they have in common, their mean and their part along it, of unit length; those of which nothing
+/// is left stay at zero.
 fn centred(vectors: &Tensor) -> Tensor {
     let mean = vectors.mean_dim(0, true, Kind::Float);
     let around = vectors - &mean;
     let direction = &mean / mean.norm().clamp_min(1e-12);
     let along = around.matmul(&direction.tr());
-    around - along * direction
+    let rest = around - along * direction;
+    let lengths = rest.square().sum_dim_intlist(1, true, Kind::Float).sqrt();
+    rest / lengths.clamp_min(1e-12)
 }
 
 /// Puts these at the place of label vectors, which begin with the numbers of the last layer; others stay at zero.
@@ -81,14 +85,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn centred_vectors_have_no_mean_and_nothing_along_it() {
+    fn centred_vectors_are_nearest_to_their_own_and_know_nothing_of_the_mean() {
         let vectors =
-            Tensor::from_slice2(&[[3.0_f32, 1.0, 0.5], [2.0, -1.0, 0.0], [4.0, 0.3, 1.0]]);
+            Tensor::from_slice2(&[[3.0_f32, 1.0, 0.5], [2.0, -1.0, 0.0], [9.0, 0.3, 1.0]]);
         let centred = centred(&vectors);
         let mean = vectors.mean_dim(0, true, Kind::Float);
         let largest = |tensor: Tensor| tensor.abs().max().double_value(&[]);
-        assert!(largest(centred.mean_dim(0, false, Kind::Float)) < 1e-6);
         assert!(largest(centred.matmul(&mean.tr())) < 1e-5);
-        assert!(largest(centred) > 0.5);
+        assert!(largest(centred.square().sum_dim_intlist(1, false, Kind::Float) - 1.0) < 1e-5);
+        let nearest: Vec<i64> = vectors
+            .matmul(&centred.tr())
+            .argmax(1, false)
+            .try_into()
+            .unwrap();
+        assert_eq!(nearest, [0, 1, 2]);
     }
 }
