@@ -212,7 +212,18 @@ def compare(name, folder, systems, repeat):
         cells.append(spread([result["cpu_ms"] for result in results], 3))
         cells.append(spread([result["bytes"] / 2**20 for result in results], 1))
         print(f"| {system} | {' | '.join(cells)} |")
+    print_shares(runs)
     print(flush=True)
+
+
+def print_shares(runs):
+    """Each of our systems beside each of the others: its share of their time, run by run."""
+    print("\n| share of the time of | train | predict |\n| --- | ---: | ---: |")
+    for system in filter(lambda name: name in OURS, runs):
+        for peer in filter(lambda name: name in PEERS, runs):
+            pairs = list(zip(runs[system], runs[peer]))
+            cells = [spread([ours[key] / theirs[key] for ours, theirs in pairs], 2) for key in ("cpu_s", "cpu_ms")]
+            print(f"| {system} / {peer} | {' | '.join(cells)} |")
 
 
 def main():

@@ -11,8 +11,8 @@ sizes=("${@:-50000 200000 1000000}")
 plethora=target/release/plethora
 mkdir -p "$out"
 
-printf '| documents | labels | reading | TF-IDF | trees | classifiers | ranking (CPU) | peak MiB | CPU s | model MiB | P@1 | P@5 |\n'
-printf '| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n'
+printf '| documents | labels | reading | TF-IDF | trees | classifiers | ranking (CPU) | peak MiB | CPU s | CPU ms per document | model MiB | P@1 | P@5 |\n'
+printf '| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n'
 for documents in ${sizes[*]}; do
     corpus=$out/catalogue-$documents
     model=$out/$system-$documents
@@ -28,7 +28,8 @@ seconds, documents = train["seconds"], train["n_documents"]
 rates = [f"{documents / max(seconds[stage], 1e-3):,.0f}" for stage in ("reading", "features", "trees", "classifiers")]
 rates.append(f"{1000 / test['speed']['ranking_ms_cpu_per_doc']:,.0f}")
 cells = [f"{documents:,}", f"{train['n_labels']:,}", *rates, f"{train['peak_memory_bytes'] / 2**20:,.0f}"]
-cells += [f"{train['cpu_seconds']:,.0f}", f"{train['model_bytes'] / 2**20:,.0f}"]
+cells += [f"{train['cpu_seconds']:,.0f}", f"{1000 * train['cpu_seconds'] / documents:.2f}"]
+cells += [f"{train['model_bytes'] / 2**20:,.0f}"]
 print("|", " | ".join(cells + [f"{100 * test[name]:.2f}" for name in ("P@1", "P@5")]), "|", flush=True)
 PYTHON
 done

@@ -1,7 +1,7 @@
 //! Beam search down a trained tree, for many documents at once.
 //!
 //! Documents that visit the same node are scored together: the node's features are laid out in a
-//! table once and then looked up by each of them.
+//! table once and then looked up by each of them, and the weights of few classes in whole rows.
 
 use half::bf16;
 use plethora_core::tree::LabelTree;

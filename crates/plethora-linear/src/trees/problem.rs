@@ -25,7 +25,7 @@ pub(crate) struct NodeProblem {
 const ENTRIES_PER_LINE: usize = 16;
 
 /// Has the processor fetch the cache line in which something begins.
-#[inline(always)]
+#[inline]
 pub(crate) fn prefetch<T>(values: &[T]) {
     #[cfg(target_arch = "x86_64")]
     {
