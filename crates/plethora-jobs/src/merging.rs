@@ -61,8 +61,7 @@ impl MergeJob {
         let progress = session.progress();
         progress.start("merging", None);
         let writer = ModelWriter::create(&self.output, self.replaces)?;
-        let shares = self
-            .copy(&pieces, &writer, session)
+        let shares = copy(&pieces, &writer, session)
             .and_then(|shares| self.join(&details.system, &shares, &writer, session))
             .and_then(|()| writer.finish(&details.system, details.to_json()));
         shares.map_err(|error| about_model(error, &self.output))?;
@@ -95,29 +94,6 @@ impl MergeJob {
         Ok(pieces)
     }
 
-    /// Copies the files that need no joining; returns the shares of those that do.
-    fn copy<'a>(
-        &self,
-        pieces: &'a [Piece],
-        writer: &ModelWriter,
-        session: &Session,
-    ) -> Result<BTreeMap<&'a str, Vec<(Shard, PathBuf)>>> {
-        let mut shares = BTreeMap::<_, Vec<_>>::new();
-        let mut copied = BTreeSet::new();
-        for Piece { folder, .. } in pieces {
-            for name in folder.manifest().files.keys() {
-                session.check_interrupt()?;
-                if let Some((file, share)) = Shard::of_part_name(name) {
-                    let found = (share, folder.path(name)?);
-                    shares.entry(file).or_default().push(found);
-                } else if copied.insert(name) {
-                    ModelCopy::copy_file(folder, name, writer, name)?;
-                }
-            }
-        }
-        Ok(shares)
-    }
-
     /// Has the system make whole files of shares.
     fn join(
         &self,
@@ -137,6 +113,28 @@ impl MergeJob {
         }
         Ok(())
     }
+}
+
+/// Copies the files that need no joining; returns the shares of those that do.
+fn copy<'a>(
+    pieces: &'a [Piece],
+    writer: &ModelWriter,
+    session: &Session,
+) -> Result<BTreeMap<&'a str, Vec<(Shard, PathBuf)>>> {
+    let mut shares = BTreeMap::<_, Vec<_>>::new();
+    let mut copied = BTreeSet::new();
+    for Piece { folder, .. } in pieces {
+        for name in folder.manifest().files.keys() {
+            session.check_interrupt()?;
+            if let Some((file, share)) = Shard::of_part_name(name) {
+                let found = (share, folder.path(name)?);
+                shares.entry(file).or_default().push(found);
+            } else if copied.insert(name) {
+                ModelCopy::copy_file(folder, name, writer, name)?;
+            }
+        }
+    }
+    Ok(shares)
 }
 
 impl Piece {

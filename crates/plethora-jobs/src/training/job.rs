@@ -127,7 +127,7 @@ impl TrainingJob {
     /// As [`run`](Self::run), together with the other processes of the [group](ranks::group) that this one
     /// is in. The first of them measures and saves; the others leave nothing and have nothing to tell.
     pub fn run_together(&self, session: &Session) -> Result<Option<TrainingReport>> {
-        let place = ranks::group().map_or(Shard::WHOLE, |group| group.place());
+        let place = ranks::group().map_or(Shard::WHOLE, ranks::Ranks::place);
         if !self.settings.config()?.trains_together() {
             let message = format!(
                 "{} is not trained by several processes together; pieces of a model may be trained apart",

@@ -8,7 +8,7 @@ use super::Rendezvous;
 use crate::Shard;
 
 /// For the slowest of the others to start.
-const PATIENCE: Duration = Duration::from_mins(10);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 impl Rendezvous {
     /// The place that the variables `RANK`, `WORLD_SIZE`, `MASTER_ADDR` and `MASTER_PORT` name.

@@ -374,16 +374,14 @@ mod tests {
     fn strangers_do_not_disturb() {
         let port = free_port();
         thread::scope(|scope| {
-            scope.spawn(move || {
-                let deadline = Instant::now() + Duration::from_secs(5);
-                let address = SocketAddr::from(([127, 0, 0, 1], port));
-                let mut stranger = connect(address, deadline).unwrap();
-                let _ =
-                    stranger.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\n\r\n");
-            });
-            let ranks: Vec<_> = (0..2)
-                .map(|index| scope.spawn(move || rendezvous(index, 2, port).meet().is_ok()))
-                .collect();
+            let start = |index| scope.spawn(move || rendezvous(index, 2, port).meet().is_ok());
+            let first = start(0);
+            let deadline = Instant::now() + Duration::from_secs(20);
+            let mut stranger = connect(SocketAddr::from(([127, 0, 0, 1], port)), deadline).unwrap();
+            stranger
+                .write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\n\r\n")
+                .unwrap();
+            let ranks = [first, start(1)];
             assert!(ranks.into_iter().all(|rank| rank.join().unwrap()));
         });
     }
