@@ -9,7 +9,7 @@ use std::time::Duration;
 use plethora::registry;
 use plethora_core::SeedStream;
 use plethora_core::artifact::MappedArrays;
-use plethora_core::corpus::{CorpusReader, ReadOptions, read_vocabulary};
+use plethora_core::corpus::{CorpusReader, ReadOptions, VocabularyFile};
 use plethora_core::text::{TokenizerConfig, WordVectors, Words, WordsBuilder, WordsConfig};
 use plethora_serve::{ModelSource, ServeConfig, Server};
 use plethora_system::settings::{Step, parse_config, resolve};
@@ -25,7 +25,7 @@ type Reader = fn(&Readers, &Path, &str) -> bool;
 /// The readers, by their folders in `testdata/hostile`.
 const READERS: [(&str, Reader); 6] = [
     ("corpora", |_, path, _| corpus(path)),
-    ("vocabularies", |_, path, _| read_vocabulary(path).is_ok()),
+    ("vocabularies", |_, path, _| VocabularyFile::from(path.to_owned()).read().is_ok()),
     ("settings", |_, path, _| settings(path)),
     ("arrays", |_, path, _| arrays(path)),
     ("word_vectors", |readers, path, _| {

@@ -176,6 +176,8 @@ mod tests {
             max_vocabulary: 100,
             min_df: 1,
             max_length: 10,
+            separator: None,
+            counts_whole_documents: false,
         })
         .unwrap();
         words.push_batch(&TEXTS.map(|(text, _)| text));

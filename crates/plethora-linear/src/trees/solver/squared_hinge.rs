@@ -16,11 +16,9 @@ pub(super) fn run<const N: usize>(
     seed: SeedStream,
 ) {
     let mut rng = seed.rng();
-    let num_documents = state.problem.num_documents();
-    let mut active: Vec<u32> = (0..num_documents as u32).collect();
+    let mut active: Vec<u32> = (0..state.problem.num_documents() as u32).collect();
     let mut pass = Pass::<N>::first(state.num_classifiers, config.cost);
     for _ in 0..config.max_epochs {
-        let is_full = active.len() == num_documents;
         active.shuffle(&mut rng);
         let mut num_kept = 0;
         for index in 0..active.len() {
@@ -35,11 +33,7 @@ pub(super) fn run<const N: usize>(
         }
         active.truncate(num_kept);
         if active.is_empty() || pass.has_converged(config.epsilon) {
-            if is_full {
-                break;
-            }
-            // Those that rested may have become mistakes: one look at all of them decides.
-            active = (0..num_documents as u32).collect();
+            break;
         }
         pass = pass.next();
     }
@@ -55,25 +49,35 @@ struct Pass<const N: usize> {
     /// Extreme projected gradients of this pass.
     largest: [f32; N],
     smallest: [f32; N],
-    /// A document whose alphas are all 0 and whose gradients all lie above this rests: the classifiers know it. In the first
-    /// pass none does, as there is nothing to be known yet.
-    rest_above: f32,
+    /// A document whose alphas are all 0 and whose gradients all lie above the largest of the last
+    /// pass cannot change soon: it rests.
+    rest_above: [f32; N],
 }
 
 impl<const N: usize> Pass<N> {
     fn first(num_classifiers: usize, cost: f32) -> Self {
+        let by_lane = |used: f32, unused: f32| -> [f32; N] {
+            std::array::from_fn(|lane| if lane < num_classifiers { used } else { unused })
+        };
         Self {
             num_classifiers,
             diagonal: 0.5 / cost,
-            margins: std::array::from_fn(|lane| if lane < num_classifiers { 1.0 } else { -1.0 }),
+            margins: by_lane(1.0, -1.0),
             largest: [f32::NEG_INFINITY; N],
             smallest: [f32::INFINITY; N],
-            rest_above: f32::INFINITY,
+            rest_above: by_lane(f32::INFINITY, 0.0),
         }
     }
 
     fn next(mut self) -> Self {
-        self.rest_above = 0.0;
+        for lane in 0..self.num_classifiers {
+            let largest = self.largest[lane];
+            self.rest_above[lane] = if largest > 0.0 {
+                largest
+            } else {
+                f32::INFINITY
+            };
+        }
         self.largest = [f32::NEG_INFINITY; N];
         self.smallest = [f32::INFINITY; N];
         self
@@ -103,7 +107,7 @@ impl<const N: usize> Pass<N> {
             } else {
                 gradient
             };
-            can_rest &= is_bound && gradient > self.rest_above;
+            can_rest &= is_bound && gradient > self.rest_above[lane];
             self.largest[lane] = self.largest[lane].max(projected);
             self.smallest[lane] = self.smallest[lane].min(projected);
             let new_alpha = (alpha - gradient * inverse_curvature).max(0.0);

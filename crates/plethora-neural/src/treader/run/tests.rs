@@ -90,7 +90,7 @@ fn read(config: &TReaderConfig, documents: &[u32]) -> (Vec<Vec<String>>, Vec<Vec
     let run = trainer.begin(&valid, documents, &work, &NoProgress);
     let known = set.texts.known.as_ref().unwrap();
     let (known, index) = run.index(known, &word_vectors).unwrap();
-    let rows = run.rows(&known, &index).unwrap();
+    let rows = run.rows(config, &known, &index).unwrap();
     let known: Vec<&Label> = (set.space.labels().iter())
         .chain(set.space.broader())
         .collect();
