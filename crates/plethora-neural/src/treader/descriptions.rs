@@ -177,7 +177,7 @@ mod tests {
             min_df: 1,
             max_length: 10,
             separator: None,
-            counts_whole_documents: false,
+            counts_whole_documents: None,
         })
         .unwrap();
         words.push_batch(&TEXTS.map(|(text, _)| text));

@@ -164,6 +164,7 @@ mod tests {
             parameters: &parameters,
             vector: &vector,
             prior: None,
+            recall: None,
         };
         let clean = head.hidden(&input, false);
         tch::manual_seed(1);
