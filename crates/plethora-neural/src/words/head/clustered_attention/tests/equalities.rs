@@ -190,12 +190,8 @@ fn in_two_phases_each_part_learns_alone_and_negatives_do_not_depend_on_dropout()
     let batch = batch(&golden, &[0, 1, 2]);
     let of = |phase| {
         network.set_phase(phase);
-        network
-            .parameters()
-            .dense
-            .gradients()
-            .shallow_clone()
-            .zero_();
+        let mut gradients = network.parameters().dense.gradients().shallow_clone();
+        let _ = gradients.zero_();
         learn(&network, &batch)
     };
     let is_zero = |values: &[f64]| values.iter().all(|&value| value == 0.0);
