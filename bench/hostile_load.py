@@ -234,7 +234,10 @@ KINDS = {
 
 
 def run_hostile(options, address, texts, over, outcomes):
-    """All hostile clients, in a process of their own: what they do must not slow down those who measure."""
+    """All hostile clients, in a process of their own: what they do must not slow down those who measure.
+
+    Elsewhere they would have processors of their own. Here they share those of the server, so that they come last."""
+    os.nice(19)
     kinds = options.kinds
     clients = []
     for number in range(options.hostile):

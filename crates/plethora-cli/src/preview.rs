@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use plethora_core::corpus::{Content, Document};
-use plethora_core::{Result, printable};
+use plethora_core::{Result, printable, shortened};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -68,7 +68,7 @@ impl Preview {
         for document in &self.documents {
             line("document", &document.id);
             match &document.content {
-                Content::Text(text) => line("  text", &shortened(text)),
+                Content::Text(text) => line("  text", &shortened(text, MAX_CHARS)),
                 Content::Features(row) => {
                     line("  features", &format!("{} of them", row.columns.len()));
                 }
@@ -103,14 +103,5 @@ impl Preview {
             fields.insert("documents".into(), self.documents());
         }
         Ok(results::print_json(&value)?)
-    }
-}
-
-/// The beginning of a text in one line.
-fn shortened(text: &str) -> String {
-    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(MAX_CHARS) {
-        None => line,
-        Some((end, _)) => format!("{}...", &line[..end]),
     }
 }

@@ -144,10 +144,11 @@ fn files_that_may_not_grow_are_a_full_disk_too() {
     let output = disk.run(&desk, TRAIN);
     check_failure(&output, TRAIN);
     assert!(disk.names().is_empty());
-    // A label with a long name is larger than any tree: it is saving that fails.
-    let long_name = "tide ".repeat(20_000);
-    let vocabulary = ["Tides", "Clocks", "Bees", "Bridges"]
-        .map(|key| format!("{{\"key\": \"{key}\", \"name\": \"{long_name}\"}}\n"));
+    // Labels of many names are larger than any tree: it is saving that fails.
+    let many_names = format!("[{}\"tide\"]", "\"a name among many\",".repeat(10_000));
+    let vocabulary = ["Tides", "Clocks", "Bees", "Bridges"].map(|key| {
+        format!("{{\"key\": \"{key}\", \"name\": \"{key}\", \"alternatives\": {many_names}}}\n")
+    });
     desk.write("names.jsonl", &vocabulary.concat());
     let with_names = format!("{TRAIN} --vocabulary /DESK/names.jsonl");
     disk.resize(64);

@@ -83,6 +83,7 @@ fn every_preset_and_every_literal_row_of_the_ablation_can_be_trained() {
     let literal = rows.iter().map(|row| vec!["paper", row.as_str()]);
     for presets in alone.map(|preset| vec![preset]).chain(literal) {
         let mut more = vec!["--set", "train.epochs=1", "-q", "--force"];
+        more.extend(["--set", "vectors.skip_gram.width=16"]);
         for preset in &presets {
             more.extend(["--preset", preset]);
         }

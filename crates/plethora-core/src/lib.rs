@@ -24,7 +24,7 @@ pub mod training_log;
 pub mod tree;
 
 pub use announced::Announced;
-pub use cells::{grouped, one_field, printable};
+pub use cells::{grouped, one_field, printable, shortened};
 pub use error::{Argument, Error, Hint, Key, Message, Result, Wording};
 pub use ids::{LabelId, TermId};
 pub use index_rows::IndexRows;

@@ -16,10 +16,10 @@ use plethora_catalogue::{Catalogue, CatalogueConfig};
 use plethora_core::artifact::{CONFIG_FILE, ModelReader, ModelWriter, WorkFolder};
 use plethora_core::corpus::{Content, Document};
 use plethora_core::{LabelId, NoProgress, ScoredLabel, SparseVector};
-use plethora_neural::NeuralModel as _;
 use plethora_neural::words::{
     OpenWordConfig, WORDS, WordConfig, WordModel, WordReader, WordSet, WordSetBuilder, WordTrainer,
 };
+use plethora_neural::{NeuralModel as _, ValidationDocuments};
 use plethora_system::{Device, Family as _, Method, RankOptions};
 use tempfile::TempDir;
 
@@ -95,10 +95,30 @@ fn set(config: &WordConfig) -> WordSet {
     builder.finish(&[]).unwrap()
 }
 
+/// The same with every tenth document held back.
+fn set_apart(config: &WordConfig) -> (WordSet, ValidationDocuments) {
+    let mut builder = WordSetBuilder::new(WordReader::new(config).unwrap());
+    let documents = documents();
+    let held: Vec<u32> = (0..documents.len() as u32).step_by(10).collect();
+    for document in documents {
+        builder.add(document).unwrap();
+    }
+    builder.end(&[]).unwrap().apart(&held).unwrap()
+}
+
 fn train(set: &WordSet, config: &WordConfig, folder: &TempDir) -> (WordModel, WorkFolder) {
+    train_validated((set, None), config, folder)
+}
+
+/// As [`train`], validated by some documents.
+fn train_validated(
+    (set, valid): (&WordSet, Option<&ValidationDocuments>),
+    config: &WordConfig,
+    folder: &TempDir,
+) -> (WordModel, WorkFolder) {
     let trainer = WordTrainer {
         set,
-        valid: None,
+        valid,
         config,
         device: Device::Cpu,
     };

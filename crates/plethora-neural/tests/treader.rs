@@ -228,8 +228,8 @@ fn the_power_of_votes_is_chosen_and_kept() {
 /// Learns fast, so that it soon stops getting better, and then more slowly.
 fn decaying() -> TReaderConfig {
     let mut config = small();
-    config.train.learning_rate = 0.05;
-    config.train.epochs = 3;
+    config.train.learning_rate = 0.02;
+    config.train.epochs = 2;
     config.train.patience = 1;
     config.train.averaging = Averaging::None;
     config.decay.rounds = 2;
@@ -240,9 +240,14 @@ fn decaying() -> TReaderConfig {
 fn lower_learning_rates_follow_once_weights_stop_getting_better() {
     let config = decaying();
     let (documents, labels) = catalogue(260);
-    let set = set_of(&config, &documents, &labels);
+    let (set, held) = set_apart(&config, &documents, &labels);
+    let both = (&set, Some(&held));
+    let train = |config: &TReaderConfig, folder: &TempDir| {
+        let (model, work) = train_validated(both, config, folder, &NoProgress);
+        (model.unwrap(), work)
+    };
     let folder = TempDir::new().unwrap();
-    let (model, work) = train(&set, &config, &folder);
+    let (model, work) = train(&config, &folder);
     let log = std::fs::read_to_string(work.folder().join("metrics.jsonl")).unwrap();
     for stage in ["network/", "decay-1/", "decay-2/"] {
         assert!(log.contains(stage), "{stage} is not in {log}");
@@ -251,17 +256,17 @@ fn lower_learning_rates_follow_once_weights_stop_getting_better() {
     let expected = ranked(&model);
     let mut once = config.clone();
     once.decay.rounds = 0;
-    let (once, _) = train(&set, &once, &TempDir::new().unwrap());
+    let (once, _) = train(&once, &TempDir::new().unwrap());
     assert_ne!(ranked(&once), expected, "the rounds changed nothing");
 
     // In the first training, and in the rounds.
     for signs in [9, 14, 20] {
         let folder = TempDir::new().unwrap();
         let progress = StopAfter(AtomicU64::new(signs));
-        let (stopped, work) = train_with(&set, &config, &folder, &progress);
+        let (stopped, work) = train_validated(both, &config, &folder, &progress);
         if stopped.is_err() {
             drop(work);
-            let (resumed, _) = train(&set, &config, &folder);
+            let (resumed, _) = train(&config, &folder);
             assert_eq!(ranked(&resumed), expected, "{signs}");
         }
     }

@@ -25,7 +25,9 @@ type Reader = fn(&Readers, &Path, &str) -> bool;
 /// The readers, by their folders in `testdata/hostile`.
 const READERS: [(&str, Reader); 6] = [
     ("corpora", |_, path, _| corpus(path)),
-    ("vocabularies", |_, path, _| VocabularyFile::from(path.to_owned()).read().is_ok()),
+    ("vocabularies", |_, path, _| {
+        VocabularyFile::from(path.to_owned()).read().is_ok()
+    }),
     ("settings", |_, path, _| settings(path)),
     ("arrays", |_, path, _| arrays(path)),
     ("word_vectors", |readers, path, _| {

@@ -173,6 +173,7 @@ impl AutoJob {
             let job = self.job(settings.clone(), PathBuf::new());
             job.check(session)
         };
+        let is_encoder_asked = matches!(self.encoder, EncoderChoice::Named(_));
         let planning = |encoder: Option<String>| Planning {
             registry: self.registry,
             size,
@@ -180,6 +181,7 @@ impl AutoJob {
             device: self.training.device,
             seed: self.seed,
             encoder,
+            is_encoder_asked,
             has_names,
             effort,
             num_threads: rayon::current_num_threads(),
@@ -191,8 +193,11 @@ impl AutoJob {
             EncoderChoice::AtHand => {
                 let cache = folders::encoders().unwrap_or_default();
                 let mut found = encoders::at_hand(&cache, self.training.device).into_iter();
-                // One that cannot be used is as good as none.
-                let usable = found.find_map(|name| planning(Some(name)).plan().ok());
+                // One that no member can use is as good as none.
+                let usable = found.find_map(|name| {
+                    let plan = planning(Some(name)).plan().ok()?;
+                    plan.encoder.is_some().then_some(plan)
+                });
                 match usable {
                     Some(plan) => plan,
                     None => planning(None).plan()?,

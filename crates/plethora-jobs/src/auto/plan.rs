@@ -78,8 +78,10 @@ pub(super) struct Planning<'a> {
     pub(super) budget: Option<Duration>,
     pub(super) device: Device,
     pub(super) seed: u64,
-    /// The pretrained encoder to start from, where one is named.
+    /// The pretrained encoder to start from, where there is one.
     pub(super) encoder: Option<String>,
+    /// Whether it was asked for, so that members that cannot take it are a mistake.
+    pub(super) is_encoder_asked: bool,
     /// Whether labels have names of their own.
     pub(super) has_names: bool,
     /// How many times members are trained before the last time.
@@ -125,22 +127,22 @@ impl Planning<'_> {
         }
         members.sort_by(|left, right| left.estimated_s.total_cmp(&right.estimated_s));
         let memory_bytes = resources::available_memory_bytes();
+        let mut takes_encoder = false;
         for member in &mut members {
             let limit = memory_bytes.map(|bytes| (bytes as f64 * MEMORY_SHARE) as u64);
             if limit.is_some_and(|limit| member.memory_bytes > limit) {
                 member.left_out = Some("it would not fit into the memory at hand".into());
             }
-            if member.left_out.is_none()
-                && self.encoder.is_some()
-                && member.settings.option("encoder").is_some()
-            {
-                // Who names an encoder wants it.
-                (self.check)(&member.settings)?;
+            if member.left_out.is_some() {
+                continue;
             }
-            if member.left_out.is_none() {
-                member.left_out = (self.check)(&member.settings)
-                    .err()
-                    .map(|error| error.to_string());
+            let is_with_encoder =
+                self.encoder.is_some() && member.settings.option("encoder").is_some();
+            match (self.check)(&member.settings) {
+                Ok(()) => takes_encoder |= is_with_encoder,
+                // Who names an encoder wants it.
+                Err(error) if is_with_encoder && self.is_encoder_asked => return Err(error),
+                Err(error) => member.left_out = Some(error.to_string()),
             }
         }
         let budget_s = self.budget_s(&members);
@@ -150,11 +152,7 @@ impl Planning<'_> {
             size: self.size,
             num_threads: self.num_threads,
             memory_bytes,
-            encoder: (self.encoder.clone()).filter(|_| {
-                members
-                    .iter()
-                    .any(|member| member.settings.option("encoder").is_some())
-            }),
+            encoder: self.encoder.clone().filter(|_| takes_encoder),
             effort: self.effort,
             members,
         })

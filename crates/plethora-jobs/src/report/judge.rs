@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 
 use plethora_core::corpus::{Content, Document, LabelSpace};
 use plethora_core::metrics::{DetailedEvaluator, TopLabels, Worst};
-use plethora_core::{LabelId, ScoredLabel};
+use plethora_core::{LabelId, ScoredLabel, shortened};
 use rustc_hash::FxHasher;
 
 use super::content::{PredictedLabel, WorstDocument};
@@ -135,52 +135,4 @@ fn hash_of(key: &str) -> u64 {
     let mut hasher = FxHasher::default();
     key.hash(&mut hasher);
     hasher.finish().max(1)
-}
-
-/// The beginning of a text in one line.
-pub(super) fn shortened(text: &str, max_characters: usize) -> String {
-    // Not all of a long text is needed to fill a line of it.
-    let bound = text.len().min(8 * max_characters);
-    let bound = (bound..=text.len()).find(|&place| text.is_char_boundary(place));
-    let start = &text[..bound.unwrap_or(text.len())];
-    let mut line = String::new();
-    let mut num_characters = 0;
-    for word in start.split_whitespace() {
-        if !line.is_empty() {
-            line.push(' ');
-            num_characters += 1;
-        }
-        for character in word.chars() {
-            if num_characters >= max_characters {
-                line.push('\u{2026}');
-                return line;
-            }
-            line.push(character);
-            num_characters += 1;
-        }
-    }
-    if start.len() < text.len() {
-        line.push('\u{2026}');
-    }
-    line
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn texts_are_cut_between_characters_and_stand_in_one_line() {
-        assert_eq!(shortened("a\n b\tc", 10), "a b c");
-        assert_eq!(shortened("h\u{e9}llo world", 7), "h\u{e9}llo w\u{2026}");
-        assert_eq!(
-            shortened(&"\u{65e5}".repeat(500), 3),
-            "\u{65e5}\u{65e5}\u{65e5}\u{2026}"
-        );
-        assert_eq!(
-            shortened(&format!("a{}b", " ".repeat(500)), 20),
-            "a\u{2026}"
-        );
-        assert_eq!(shortened("", 5), "");
-    }
 }

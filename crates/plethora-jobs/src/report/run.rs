@@ -7,7 +7,7 @@ use plethora_core::metrics::{
     BootstrapConfig, BucketEstimates, DetailedEvaluation, DetailedEvaluator, Draws, Estimates,
     Evaluation, FrequencyGroup, LengthGroup, LengthGroups, MissedLabel,
 };
-use plethora_core::{Error, Result};
+use plethora_core::{Error, Result, shortened};
 use plethora_system::Predictor;
 
 use super::compare::{Comparable, pairs};
@@ -15,7 +15,7 @@ use super::content::{
     BucketReport, CalibrationReport, DataSummary, MissedLabelReport, ModelReport, Report,
     ReportSettings,
 };
-use super::judge::{DocumentsSeen, ReportJudge, shortened};
+use super::judge::{DocumentsSeen, ReportJudge};
 use super::model_names::names;
 use super::published::{self, Evidence};
 use super::training_curves;

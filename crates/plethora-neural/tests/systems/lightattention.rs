@@ -8,11 +8,14 @@ use plethora_core::{Error as CoreError, Progress};
 use plethora_neural::words::{
     EncoderConfig, HeadConfig, LabelContext, WordConfig, WordModel, WordSet, WordTrainer,
 };
-use plethora_neural::{Error, Negatives, NeuralModel as _, Result};
+use plethora_neural::{Error, Negatives, NeuralModel as _, Result, ValidationDocuments};
 use plethora_system::RankOptions;
 use tempfile::TempDir;
 
-use crate::{Device, OPTIONS, ScoredLabel, assert_close, documents, set, small, texts, train};
+use crate::{
+    Device, OPTIONS, ScoredLabel, assert_close, documents, set, set_apart, small, texts, train,
+    train_validated,
+};
 
 /// Stops a run after some steps.
 struct Stop(AtomicU64);
@@ -47,14 +50,14 @@ fn rank(model: &WordModel) -> Vec<Vec<ScoredLabel>> {
 }
 
 fn stopped_after(
-    set: &WordSet,
+    (set, valid): (&WordSet, Option<&ValidationDocuments>),
     config: &WordConfig,
     folder: &TempDir,
     steps: u64,
 ) -> Result<WordModel> {
     let trainer = WordTrainer {
         set,
-        valid: None,
+        valid,
         config,
         device: Device::Cpu,
     };
@@ -88,7 +91,7 @@ fn a_stopped_run_goes_on_to_the_weights_of_an_undisturbed_one() {
     let folder = TempDir::new().unwrap();
     // Two networks of 18 steps: in the first and in the second.
     for steps in [5, 18] {
-        let stopped = stopped_after(&set, &config, &folder, steps).unwrap_err();
+        let stopped = stopped_after((&set, None), &config, &folder, steps).unwrap_err();
         assert!(matches!(stopped, Error::Core(CoreError::Interrupted)));
     }
     let (model, _) = train(&set, &config, &folder);
@@ -147,9 +150,10 @@ fn with_static_negatives_clusters_are_learnt_before_labels() {
         panic!("lightattention has clusters");
     };
     head.negatives = Negatives::Static;
-    let set = set(&config);
+    let (set, held) = set_apart(&config);
+    let both = (&set, Some(&held));
     let folder = TempDir::new().unwrap();
-    let (model, work) = train(&set, &config, &folder);
+    let (model, work) = train_validated(both, &config, &folder);
     let log = std::fs::read_to_string(work.path("metrics.jsonl")).unwrap();
     let first = |name: &str| log.find(name).unwrap();
     assert!(first("tree-0.level-0.clusters/loss") < first("tree-0.level-0.labels/loss"));
@@ -158,9 +162,12 @@ fn with_static_negatives_clusters_are_learnt_before_labels() {
     let again = TempDir::new().unwrap();
     // Two parts of 18 steps: in the first and in the second.
     for steps in [5, 18] {
-        stopped_after(&set, &config, &again, steps).unwrap_err();
+        stopped_after(both, &config, &again, steps).unwrap_err();
     }
-    assert_eq!(rank(&train(&set, &config, &again).0), rank(&model));
+    assert_eq!(
+        rank(&train_validated(both, &config, &again).0),
+        rank(&model)
+    );
 }
 
 #[test]
@@ -187,7 +194,7 @@ fn a_wider_beam_finds_the_labels_of_a_narrow_one_with_the_same_scores() {
 
 /// Share of true labels among the first five of training documents.
 fn precision_after_learning(mut config: WordConfig) -> f64 {
-    config.train.epochs = 12;
+    config.train.epochs = 24;
     config.train.batch_size = 8;
     config.train.word_rate = 4.0;
     let EncoderConfig::Bilstm(lstm) = &mut config.encoder else {

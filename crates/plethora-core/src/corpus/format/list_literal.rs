@@ -4,6 +4,8 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
+use crate::shortened;
+
 /// The labels of a list; `None` where the cell is none, an error text where it is a list that cannot be
 /// taken as labels.
 pub(in crate::corpus) fn parse_list(cell: &str) -> Option<Result<Vec<String>, String>> {
@@ -43,15 +45,8 @@ pub(in crate::corpus) fn parse_list(cell: &str) -> Option<Result<Vec<String>, St
     starts_list.then(|| {
         parser
             .labels()
-            .map_err(|what| format!("the list `{}` {what}", shortened(cell)))
+            .map_err(|what| format!("the list `{}` {what}", shortened(cell, 60)))
     })
-}
-
-fn shortened(cell: &str) -> String {
-    match cell.char_indices().nth(60) {
-        None => cell.to_owned(),
-        Some((end, _)) => format!("{}...", &cell[..end]),
-    }
 }
 
 struct Parser<'a> {

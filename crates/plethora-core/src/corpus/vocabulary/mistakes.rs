@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::super::Label;
-use crate::{IndexRows, grouped, one_field};
+use crate::{IndexRows, grouped, shortened};
 
 /// Longer names are texts.
 const MAX_NAME_CHARS: usize = 1000;
@@ -58,7 +58,7 @@ impl VocabularyMistakes {
             "names are those of several labels each",
         );
         [
-            shared.map(|line| format!("{line}, as `{}`", one_field(&self.shared_name))),
+            shared.map(|line| format!("{line}, as `{}`", shortened(&self.shared_name, 60))),
             count(
                 self.num_without_name,
                 "label has no name",
@@ -161,13 +161,15 @@ mod tests {
             ("2", "sea", &["1"]),
             ("3", " ", &[]),
             ("4", &long, &[]),
+            ("5", &long, &[]),
         ]));
+        let shown = format!("{}\u{2026}", "bees ".repeat(12));
         assert_eq!(
             found.lines(),
             [
-                "1 name is that of several labels, as `sea`",
+                format!("2 names are those of several labels each, as `{shown}`").as_str(),
                 "1 label has no name",
-                "1 name has more than 1,000 characters",
+                "2 names have more than 1,000 characters",
                 "2 labels are broader than themselves",
             ]
         );
