@@ -34,12 +34,11 @@ impl Joint {
         BufReader::new(file)
             .read_line(&mut line)
             .map_err(Error::read(first))?;
-        match line.trim_end().split_once(' ') {
-            Some((_, num_labels)) => Ok(format!("{num_documents} {num_labels}\n")),
-            None => {
-                let message = "expected a header with the numbers of documents and labels";
-                Err(Error::input(first, Some(1), message))
-            }
+        if let Some((_, num_labels)) = line.trim_end().split_once(' ') {
+            Ok(format!("{num_documents} {num_labels}\n"))
+        } else {
+            let message = "expected a header with the numbers of documents and labels";
+            Err(Error::input(first, Some(1), message))
         }
     }
 

@@ -2,6 +2,7 @@
 //! all. Beside each of their files lies a note of what it is a piece of.
 
 use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read as _};
 use std::ops::Range;
@@ -177,8 +178,11 @@ impl PredictionShare {
 
 /// SHA-256 as it is written.
 pub(crate) fn hexadecimal(hasher: Sha256) -> String {
-    let digits = hasher.finalize();
-    digits.iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut digits = String::new();
+    for byte in hasher.finalize() {
+        let _ = write!(digits, "{byte:02x}");
+    }
+    digits
 }
 
 /// Writes one file of all pieces.

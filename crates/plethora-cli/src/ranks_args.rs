@@ -12,15 +12,15 @@ use plethora_system::ranks::{self, Rendezvous};
 #[command(next_help_heading = "Several processes")]
 pub(crate) struct RanksArgs {
     /// Train a neural system together with other processes that are started with the same options: each
-    /// computes a share of every step. RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT say which one this is
-    /// and where they meet, as torchrun sets them; rank 0 writes the model
+    /// computes a share of every step. The variables that torchrun sets say which one this is and where they
+    /// meet; rank 0 writes the model
     #[arg(long, conflicts_with_all = ["shard", "dry_run"])]
     pub(crate) distributed: bool,
 }
 
 impl RanksArgs {
-    /// Meets the others.
-    pub(crate) fn join(self) -> Result<()> {
+    /// Meets the others, of whom the variables of torchrun tell.
+    pub(crate) fn join() -> Result<()> {
         ranks::join(&Rendezvous::of_variables(look_up)?)
     }
 

@@ -1,7 +1,6 @@
 //! Every preset of APLC-XLNet with a paper's or a program's settings, trained on a small corpus.
 
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "a failed set-up fails the test")]
 
 mod support;
 

@@ -223,7 +223,7 @@ fn a_name_is_looked_up_in_the_hugging_face_cache() {
     assert!(snapshot(desk.path()) == before);
 
     let repository = "hf/hub/models--ada--tiny";
-    EncoderCopy::new(&desk, &format!("{repository}/snapshots/0123abcd"));
+    let encoder = EncoderCopy::new(&desk, &format!("{repository}/snapshots/0123abcd"));
     fs::create_dir(desk.file(repository).join("refs")).unwrap();
     desk.write(&format!("{repository}/refs/main"), "0123abcd");
     let output = run();
@@ -242,6 +242,15 @@ fn a_name_is_looked_up_in_the_hugging_face_cache() {
         &format!("{repository}/snapshots/0123abcd/modules.json"),
         "[]",
     );
+    // It has places for too few pieces, so that no member could take it.
+    assert!(!plan(&[]).contains("ada/tiny"), "{}", plan(&[]));
+    encoder.set("max_position_embeddings", 128);
+    encoder.edit_tensors(|tensors| {
+        let name = "embeddings.position_embeddings.weight";
+        let (shape, numbers) = tensors.get_mut(name).unwrap();
+        shape[0] *= 2;
+        numbers.extend_from_within(..);
+    });
     assert!(
         plan(&[]).contains("encoder     ada/tiny\n"),
         "{}",

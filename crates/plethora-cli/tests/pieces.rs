@@ -1,6 +1,5 @@
 //! Training and prediction in pieces, whose merged result is that of one process to the last byte.
 
-#[allow(dead_code, reason = "each file of tests uses a part of it")]
 mod support;
 
 use std::fs;

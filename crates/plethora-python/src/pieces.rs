@@ -19,6 +19,7 @@ use crate::watch::{parse, watch_json};
 
 /// What to train a share of, as Python writes it.
 #[derive(Debug, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "arguments of a function")]
 struct PieceRequest {
     data: DataRequest,
     settings: Request,

@@ -1,6 +1,7 @@
 //! `init`: a commented file with all settings of a system.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -64,13 +65,11 @@ impl InitArgs {
 fn list(presets: &[Preset]) -> String {
     let width = presets.iter().map(|preset| preset.name.len()).max();
     let width = width.unwrap_or_default();
-    presets
-        .iter()
-        .map(|preset| {
-            let name = preset.name;
-            format!("{name:width$}  {}\n", summary(preset.text))
-        })
-        .collect()
+    let mut lines = String::new();
+    for preset in presets {
+        let _ = writeln!(lines, "{:width$}  {}", preset.name, summary(preset.text));
+    }
+    lines
 }
 
 /// Longest summary of a preset, in letters; most fit into a line of a terminal.
@@ -97,9 +96,10 @@ fn preset(
     let found = presets.iter().find(|preset| preset.name == name);
     found.map(|preset| preset.text).ok_or_else(|| {
         let names: Vec<&str> = presets.iter().map(|preset| preset.name).collect();
-        let known = match names.is_empty() {
-            true => "it has none".to_owned(),
-            false => format!("it has {}", names.join(", ")),
+        let known = if names.is_empty() {
+            "it has none".to_owned()
+        } else {
+            format!("it has {}", names.join(", "))
         };
         Error::usage(format!(
             "--preset: {system} has no preset `{name}`; {known}"

@@ -140,7 +140,7 @@ impl TrainArgs {
             return self.show(&job, session);
         }
         if self.ranks.distributed {
-            self.ranks.join()?;
+            RanksArgs::join()?;
         }
         interrupt::install();
         let run = match self.shard {

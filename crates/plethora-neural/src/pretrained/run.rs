@@ -131,12 +131,11 @@ impl PieceRun<'_> {
             SettledForm::Flat => HeadPlan::Flat,
             SettledForm::Exact => HeadPlan::Exact,
             SettledForm::Attention => HeadPlan::Attention,
-            SettledForm::Clustered => HeadPlan::Clustered(match &texts.words {
-                Some(words) => clusters_by(words, labels, tree, seed, self.progress)?,
-                None => {
-                    let pieces = (texts.rows.rows(), texts.architecture.vocab_size());
-                    label_clusters(pieces, labels, tree, seed, self.progress)?
-                }
+            SettledForm::Clustered => HeadPlan::Clustered(if let Some(words) = &texts.words {
+                clusters_by(words, labels, tree, seed, self.progress)?
+            } else {
+                let pieces = (texts.rows.rows(), texts.architecture.vocab_size());
+                label_clusters(pieces, labels, tree, seed, self.progress)?
             }),
             SettledForm::Adaptive(config) => {
                 HeadPlan::Adaptive(config.clone(), self.frequency_clusters(config)?)

@@ -72,9 +72,10 @@ impl CutsTexts {
             corpus: PieceCorpusBuilder::new(pieces, max_length, cache),
             architecture: files.architecture,
             max_length,
-            words: match config.groups_words() {
-                true => Some(TfIdfBuilder::new(TfIdfConfig::default())?),
-                false => None,
+            words: if config.groups_words() {
+                Some(TfIdfBuilder::new(TfIdfConfig::default())?)
+            } else {
+                None
             },
             remembers: config.neighbours.vote(),
             names: DocumentNames::default(),

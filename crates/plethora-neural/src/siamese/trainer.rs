@@ -78,12 +78,11 @@ impl SiameseTrainer<'_> {
         work: &WorkFolder,
     ) -> Result<(SiameseConfig, TextVectors)> {
         let total = self.set.labels_of_documents.num_rows();
-        let split = match self.valid {
-            Some(_) => Split::none_held(total),
-            None => {
-                let seed = SeedStream::new(self.config.seed);
-                Split::hold_back(total, self.config.train.holding_back(), seed)
-            }
+        let split = if self.valid.is_some() {
+            Split::none_held(total)
+        } else {
+            let seed = SeedStream::new(self.config.seed);
+            Split::hold_back(total, self.config.train.holding_back(), seed)
         };
         let held = self.set.held_back(&split.held);
         let pass = Pass {
@@ -111,25 +110,24 @@ impl SiameseTrainer<'_> {
         pass: Pass<'_>,
         work: &WorkFolder,
     ) -> Result<(SiameseConfig, TextVectors)> {
-        let chosen = match Chosen::read(work)? {
-            Some(chosen) => chosen,
-            None => {
-                let first = WorkFolder::open(&work.path(FIRST), self.fingerprint, true)?;
-                let pass = Pass {
-                    work: &first,
-                    ..pass
-                };
-                let journal = Journal::new(work.folder());
-                let (trained, chosen) = self.train(encoder, &pass, journal)?;
-                encoder = match trained.frozen {
-                    Some(frozen) => frozen,
-                    // This one has learnt.
-                    None => self.open.load_encoder(self.run)?.1,
-                };
-                chosen.write(work)?;
-                first.remove()?;
-                chosen
-            }
+        let chosen = if let Some(chosen) = Chosen::read(work)? {
+            chosen
+        } else {
+            let first = WorkFolder::open(&work.path(FIRST), self.fingerprint, true)?;
+            let pass = Pass {
+                work: &first,
+                ..pass
+            };
+            let journal = Journal::new(work.folder());
+            let (trained, chosen) = self.train(encoder, &pass, journal)?;
+            encoder = match trained.frozen {
+                Some(frozen) => frozen,
+                // This one has learnt.
+                None => self.open.load_encoder(self.run)?.1,
+            };
+            chosen.write(work)?;
+            first.remove()?;
+            chosen
         };
         let all: Vec<u32> = (0..self.set.labels_of_documents.num_rows() as u32).collect();
         let pass = Pass {

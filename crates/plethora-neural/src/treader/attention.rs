@@ -13,7 +13,7 @@ const NORM_EPS: f64 = 1e-5;
 /// States of the places of a batch's sequences.
 pub(super) struct States {
     /// documents x places x width.
-    pub(super) states: Tensor,
+    pub(super) values: Tensor,
     /// documents x places: true where a sequence has a place; absent where all are equally long.
     pub(super) mask: Option<Tensor>,
     /// Whether sequences may have places that are none before others, not only behind their ends.
@@ -24,9 +24,9 @@ impl States {
     /// Each sequence with that of `other` behind it.
     pub(super) fn followed_by(&self, other: &Self) -> Self {
         let all = |side: &Self| {
-            let shape = &side.states.size()[..2];
-            side.states
-                .new_ones(shape, (Kind::Bool, side.states.device()))
+            let shape = &side.values.size()[..2];
+            side.values
+                .new_ones(shape, (Kind::Bool, side.values.device()))
         };
         let mask = |side: &Self| {
             side.mask
@@ -35,7 +35,7 @@ impl States {
         };
         let is_full = self.mask.is_none() && other.mask.is_none();
         Self {
-            states: Tensor::cat(&[&self.states, &other.states], 1),
+            values: Tensor::cat(&[&self.values, &other.values], 1),
             mask: (!is_full).then(|| Tensor::cat(&[mask(self), mask(other)], 1)),
             has_gaps: self.mask.is_some(),
         }
@@ -135,10 +135,10 @@ impl Attention {
     /// Gives documents x places x width.
     pub(super) fn to_itself(&self, pass: Pass<'_>, own: &States, look: Look) -> Tensor {
         let states = match &self.norms {
-            Some(norms) => norms.own.apply(pass.parameters, &own.states),
-            None => own.states.shallow_clone(),
+            Some(norms) => norms.own.apply(pass.parameters, &own.values),
+            None => own.values.shallow_clone(),
         };
-        let places = own.states.size()[1];
+        let places = own.values.size()[1];
         match (look, self.mask_side) {
             // Before a place of a sequence there are only places of it.
             (Look::Masked, MaskSide::Future) if !own.has_gaps => {
@@ -165,10 +165,10 @@ impl Attention {
                 own: own_norm,
                 other: Some(other_norm),
             }) => (
-                own_norm.apply(pass.parameters, &own.states),
-                other_norm.apply(pass.parameters, &other.states),
+                own_norm.apply(pass.parameters, &own.values),
+                other_norm.apply(pass.parameters, &other.values),
             ),
-            _ => (own.states.shallow_clone(), other.states.shallow_clone()),
+            _ => (own.values.shallow_clone(), other.values.shallow_clone()),
         };
         let seen = keys(other.mask.as_ref());
         self.attend(pass, &own_states, &other_states, seen.as_ref(), false)

@@ -291,7 +291,7 @@ impl TReaderNetwork {
             states += positions;
         }
         let text = States {
-            states: states.dropout(self.word_dropout, pass.is_training),
+            values: states.dropout(self.word_dropout, pass.is_training),
             mask: on_device.mask.as_ref().map(Tensor::shallow_clone),
             has_gaps: false,
         };
@@ -307,7 +307,7 @@ impl TReaderNetwork {
         mut tokens: States,
     ) -> (Tensor, Option<Tensor>) {
         let dense = pass.parameters;
-        tokens.states = tokens.states.dropout(self.word_dropout, pass.is_training);
+        tokens.values = tokens.values.dropout(self.word_dropout, pass.is_training);
         let labels = side.side.reading.forward(pass, tokens);
         let (text, labels) = meet(pass, (&self.text, text), (&side.side, labels));
         let (text, labels) = match &side.joint {

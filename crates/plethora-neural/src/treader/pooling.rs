@@ -36,8 +36,8 @@ impl Pooling {
     /// From documents x places x width to documents x width.
     pub(super) fn forward(&self, parameters: &DenseParameters, side: &States) -> Tensor {
         let states = match &self.norm {
-            Some(norm) => norm.apply(parameters, &side.states),
-            None => side.states.shallow_clone(),
+            Some(norm) => norm.apply(parameters, &side.values),
+            None => side.values.shallow_clone(),
         };
         let behind = side.mask.as_ref().map(Tensor::logical_not);
         if self.kind == PoolingKind::Max {

@@ -57,8 +57,8 @@ impl Reading {
     pub(super) fn forward(&self, pass: Pass<'_>, mut side: States) -> States {
         for step in &self.steps {
             let found = step.attention.to_itself(pass, &side, step.look);
-            side.states = if step.has_residual {
-                side.states + found
+            side.values = if step.has_residual {
+                side.values + found
             } else {
                 found
             };

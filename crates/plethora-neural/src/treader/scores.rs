@@ -46,7 +46,7 @@ impl LabelScores {
         teacher: &TeacherOnDevice,
     ) -> Tensor {
         let states = labels
-            .states
+            .values
             .flatten(0, 1)
             .index_select(0, &teacher.votes.tokens);
         let states = match &self.norm {

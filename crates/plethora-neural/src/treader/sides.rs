@@ -101,16 +101,16 @@ impl Joint {
         text: &States,
         labels: &States,
     ) -> (States, States) {
-        let num_labels = labels.states.size()[1];
+        let num_labels = labels.values.size()[1];
         let both = labels.followed_by(text);
         let found = self.attention.to_itself(pass, &both, Look::Masked);
         let found = if self.has_residual {
-            found + &both.states
+            found + &both.values
         } else {
             found
         };
         let part = |side: &States, first: i64| States {
-            states: found.narrow(1, first, side.states.size()[1]),
+            values: found.narrow(1, first, side.values.size()[1]),
             mask: side.mask.as_ref().map(Tensor::shallow_clone),
             has_gaps: false,
         };
@@ -130,7 +130,7 @@ pub(super) fn meet(
     let of_text = from_text.to_other(pass, &text, &labels);
     let of_labels = from_labels.to_other(pass, &labels, &text);
     let added = |side: States, found: Tensor| States {
-        states: side.states + found,
+        values: side.values + found,
         ..side
     };
     (added(text, of_text), added(labels, of_labels))

@@ -121,7 +121,7 @@ impl LabelTokens {
         let start = start.expand([size[0], 1, size[2]], false);
         let always = mask.new_ones([size[0], 1], (Kind::Bool, mask.device()));
         let states = States {
-            states: Tensor::cat(&[start, tokens], 1),
+            values: Tensor::cat(&[start, tokens], 1),
             mask: Some(Tensor::cat(&[always, mask], 1)),
             has_gaps: false,
         };

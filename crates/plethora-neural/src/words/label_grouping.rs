@@ -43,26 +43,36 @@ impl LabelGroupingBuilder {
 
     pub(super) fn finish(self) -> Result<LabelGrouping> {
         let (tfidf, features) = self.features.finish()?;
-        Ok(grouping(&self.tree, &self.widths, tfidf, features))
+        Ok(grouping(
+            &self.tree,
+            self.widths.as_deref(),
+            tfidf,
+            features,
+        ))
     }
 
     /// As [`finish`](Self::finish), of all documents but those of `held`, which rise.
     pub(super) fn finish_without(&self, held: &[u32]) -> Result<LabelGrouping> {
         let (tfidf, features, _) = self.features.finish_without(held)?;
-        Ok(grouping(&self.tree, &self.widths, tfidf, features))
+        Ok(grouping(
+            &self.tree,
+            self.widths.as_deref(),
+            tfidf,
+            features,
+        ))
     }
 }
 
 fn grouping(
     tree: &TreeConfig,
-    widths: &Option<Vec<usize>>,
+    widths: Option<&[usize]>,
     tfidf: TfIdf,
     features: SparseMatrix,
 ) -> LabelGrouping {
     LabelGrouping {
         of_names: (tree.label_text_weight > 0.0).then_some(tfidf),
         tree: tree.clone(),
-        widths: widths.clone(),
+        widths: widths.map(<[usize]>::to_vec),
         features,
     }
 }

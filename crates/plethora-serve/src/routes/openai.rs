@@ -65,6 +65,7 @@ pub(crate) struct EmbeddingsResponse {
 
 /// The vector of a text.
 #[derive(Debug, Serialize, ToSchema)]
+#[expect(clippy::struct_field_names, reason = "the names are OpenAI's")]
 struct Embedding {
     /// `embedding`.
     object: &'static str,

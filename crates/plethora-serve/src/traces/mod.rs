@@ -49,10 +49,8 @@ impl Traces {
 
     /// Hands over a request that has its answer.
     pub(crate) fn tell(&self, span: Ended) {
-        match self.0.try_send(Message::Span(Box::new(span))) {
-            Ok(()) => {}
-            Err(TrySendError::Full(_)) => tracing::debug!("a span is dropped: too many wait"),
-            Err(TrySendError::Disconnected(_)) => {}
+        if let Err(TrySendError::Full(_)) = self.0.try_send(Message::Span(Box::new(span))) {
+            tracing::debug!("a span is dropped: too many wait");
         }
     }
 }

@@ -138,7 +138,9 @@ impl PoweredScores {
         let mut choice = vec![FIRST; self.0.len()];
         // Rows that are not meant have scores below all others, and count the same in every trial.
         let mut is_meant = vec![false; candidates.truth.len()];
-        meant.iter().for_each(|&row| is_meant[row] = true);
+        for &row in meant {
+            is_meant[row] = true;
+        }
         let worth = |rest: &[f32], member: usize, (weight, exponent): (usize, usize)| {
             let own = &self.0[member][exponent];
             let sums = (rest.iter().zip(own).zip(&is_meant)).map(|((rest, own), &is_meant)| {

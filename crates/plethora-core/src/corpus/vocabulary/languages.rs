@@ -40,7 +40,7 @@ impl NameLanguages {
     }
 
     /// The label that these names make, called by its key where none is in these languages.
-    pub(super) fn label(&self, key: String, names: Names, parents: Vec<String>) -> Label {
+    pub(super) fn label(&self, key: String, names: &Names, parents: Vec<String>) -> Label {
         let Some(chosen) = names.own.iter().min_by_key(|name| self.rank(name)) else {
             return Label {
                 parents,
@@ -176,7 +176,7 @@ mod tests {
             ],
         };
         let languages: NameLanguages = languages.parse().unwrap();
-        let label = languages.label("1".into(), names, Vec::new());
+        let label = languages.label("1".into(), &names, Vec::new());
         (label.name, label.alternatives)
     }
 

@@ -160,7 +160,7 @@ impl Concepts {
                     parents,
                     ..
                 } = concept;
-                (languages.label(iri, names, parents), None)
+                (languages.label(iri, &names, parents), None)
             })
             .collect())
     }

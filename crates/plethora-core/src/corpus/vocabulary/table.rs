@@ -87,7 +87,7 @@ impl Columns {
             own,
             alternatives: Vec::new(),
         };
-        languages.label(key, names, Vec::new())
+        languages.label(key, &names, Vec::new())
     }
 
     /// Columns are few, so that names in all languages are kept: the English one, or else the first, calls

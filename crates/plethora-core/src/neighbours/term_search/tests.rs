@@ -116,8 +116,9 @@ fn texts(count: u64, seed: u64) -> Vec<Vec<(u32, f32)>> {
             .collect();
         row.extend((0..6).map(|_| (10 + random(190) as u32, 1.0)));
         if random(2) == 0 {
-            row.iter_mut()
-                .for_each(|(term, weight)| *weight *= 1.0 + (*term % 3) as f32);
+            for (term, weight) in &mut row {
+                *weight *= 1.0 + (*term % 3) as f32;
+            }
         }
         rows.push(row);
     }
