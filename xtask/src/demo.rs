@@ -3,16 +3,12 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::{Result, process, program, setup};
+use crate::{Result, process, program};
 
-/// Sets up, builds the program and runs its demo; extra arguments go to the demo.
+/// Builds the program without neural systems, which the demo on a processor does not train, and runs its demo; extra
+/// arguments go to the demo.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
-    setup::run(root)?;
-    process::run(
-        process::cargo(root)
-            .args(["build", "--release", "--package", "plethora-cli"])
-            .args(process::WITH_TORCH),
-    )?;
+    process::run(process::cargo(root).args(["build", "--release", "--package", "plethora-cli"]))?;
     process::run(
         Command::new(program::path(root, "release"))
             .arg("demo")

@@ -33,7 +33,7 @@ Usage: cargo xtask COMMAND
 
 Commands:
   setup           Get libtorch into .libtorch, which only the neural systems need
-  demo [ARGS]     Set up, build the release binary and run `plethora demo`
+  demo [ARGS]     Build the release binary, without neural systems, and run `plethora demo`
   test [ARGS]     Set up and run all tests, with those of `page` and `python`; ARGS go to cargo-nextest
                   or `cargo test`, and leave out pages in Chromium and the Python package
   check           Set up and run formatter, lints, documentation and structure checks

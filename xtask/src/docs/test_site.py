@@ -44,7 +44,9 @@ def test_no_page_has_a_serious_fault(tab):
     for page in PAGES[::8] if is_wide else PAGES:
         tab.goto((SITE / page).as_uri())
         tab.add_script_tag(path=AXE)
-        faults = [(fault["id"], fault["nodes"][0]["html"][:200]) for fault in tab.evaluate("axe.run()")["violations"]
+        # Browsers keep scripts from the style sheets of files, which two rules about turned screens and videos would read.
+        violations = tab.evaluate("axe.run({preload: false})")["violations"]
+        faults = [(fault["id"], fault["nodes"][0]["html"][:200]) for fault in violations
                   if fault["impact"] in ("serious", "critical")]
         if faults:
             found[page] = faults
