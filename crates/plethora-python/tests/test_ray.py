@@ -147,10 +147,10 @@ def test_a_killed_actor_is_replaced(cluster, model, many, expected):
     assert disaster.has_happened
 
 
-def train_bonsai(catalogue: Path, folder: Path, name: str, workers: int = 3) -> Path:
+def train_bonsai(documents: Path, folder: Path, name: str, workers: int = 3) -> Path:
     result = plethora.ray.train(
         "bonsai",
-        catalogue,
+        documents,
         seed=5,
         settings=SETTINGS,
         scaling_config=ScalingConfig(num_workers=workers),
@@ -165,12 +165,12 @@ def train_bonsai(catalogue: Path, folder: Path, name: str, workers: int = 3) -> 
 
 
 @pytest.fixture(scope="module")
-def bonsai(catalogue: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+def bonsai(many: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """The files of a model that one process has trained."""
     folder = tmp_path_factory.mktemp("bonsai") / "model"
     plethora.train_piece(
         "bonsai",
-        catalogue,
+        many,
         folder,
         shard=None,
         seed=5,
@@ -185,15 +185,15 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_trees_as_tasks_are_those_of_one_process(cluster, catalogue, bonsai, tmp_path):
-    assert files(train_bonsai(catalogue, tmp_path, "three")) == bonsai
+def test_trees_as_tasks_are_those_of_one_process(cluster, many, bonsai, tmp_path):
+    assert files(train_bonsai(many, tmp_path, "three")) == bonsai
     assert {path.name for path in (tmp_path / "three").iterdir()} == {"model"}
 
 
-def test_a_killed_task_is_tried_again(cluster, catalogue, bonsai, tmp_path):
+def test_a_killed_task_is_tried_again(cluster, many, bonsai, tmp_path):
     disaster = Disaster(cluster, "_piece", kill)
     disaster.start()
-    assert files(train_bonsai(catalogue, tmp_path, "killed")) == bonsai
+    assert files(train_bonsai(many, tmp_path, "killed")) == bonsai
     assert disaster.has_happened
 
 
@@ -286,7 +286,7 @@ def ask(port: int, asked: dict) -> dict:
         return json.loads(error.read())
 
 
-def test_a_lost_node_is_made_up_for(cluster, catalogue, many, model, expected, bonsai, tmp_path):
+def test_a_lost_node_is_made_up_for(cluster, many, model, expected, bonsai, tmp_path):
     """The last test, as it takes a node away."""
 
     def remove(_pid: int, raylet: int) -> bool:
@@ -298,7 +298,7 @@ def test_a_lost_node_is_made_up_for(cluster, catalogue, many, model, expected, b
 
     disaster = Disaster(cluster, "_piece", remove)
     disaster.start()
-    assert files(train_bonsai(catalogue, tmp_path, "lost")) == bonsai
+    assert files(train_bonsai(many, tmp_path, "lost")) == bonsai
     assert disaster.has_happened
     cluster.add_node(num_cpus=2, object_store_memory=200 << 20)
     disaster = Disaster(cluster, "_Ranker", remove)

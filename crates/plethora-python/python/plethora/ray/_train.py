@@ -138,6 +138,8 @@ def _results(waiting: list[Any]) -> list[Any]:
     except ray.exceptions.RayTaskError as error:
         for task in waiting:
             ray.cancel(task, force=True)
+        # Workers that are about to end must not be given the tasks of the next run.
+        ray.wait(waiting, num_returns=len(waiting), timeout=_SECONDS_TO_END)
         raise error.cause or error from None
 
 
