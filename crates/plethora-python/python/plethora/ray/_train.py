@@ -129,16 +129,16 @@ def _wait_for(lock: Path) -> None:
 def _results(waiting: list[Any]) -> list[Any]:
     """The results of tasks in their order. The first that fails ends the others; its error is the one to
     show, not Ray's around it."""
+    left = list(waiting)
     try:
-        left = list(waiting)
         while left:
             done, left = ray.wait(left)
             ray.get(done)
         return list(ray.get(waiting))
     except ray.exceptions.RayTaskError as error:
-        for task in waiting:
-            ray.cancel(task, force=True)
-        # Workers that are about to end must not be given the tasks of the next run.
+        # Not by force: Ray 2.60 may end with a task that is just done, or give the worker to the next run before it ends.
+        for task in left:
+            ray.cancel(task)
         ray.wait(waiting, num_returns=len(waiting), timeout=_SECONDS_TO_END)
         raise error.cause or error from None
 
