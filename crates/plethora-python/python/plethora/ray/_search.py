@@ -17,6 +17,9 @@ from .._jobs import search as search_here
 from .._reading import PathLike
 from .._shown import Search
 
+# How long trials that are no longer wanted may take to notice.
+_SECONDS_TO_END = 10
+
 
 def search(
     data: PathLike,
@@ -76,8 +79,11 @@ class _Runner:
         return json.dumps(ray.get(self.waiting.pop((trial, rung))))
 
     def end(self) -> None:
-        for task in self.waiting.values():
-            ray.cancel(task, force=True)
+        tasks = list(self.waiting.values())
+        for task in tasks:
+            ray.cancel(task)
+        if tasks:
+            ray.wait(tasks, num_returns=len(tasks), timeout=_SECONDS_TO_END)
         shutil.rmtree(self.work, ignore_errors=True)
 
 
