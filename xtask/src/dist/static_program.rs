@@ -27,6 +27,13 @@ const FAST: [&str; 8] = [
     "unicode-normalization",
 ];
 
+/// Forms of the program that shows the HTTP interface which no page asks for.
+const UNUSED: [&str; 3] = [
+    "swagger-ui.js",
+    "swagger-ui-es-bundle.js",
+    "swagger-ui-es-bundle-core.js",
+];
+
 /// Builds `plethora-linear-VERSION-x86_64-linux`.
 pub(super) fn make(release: &Release) -> Result<()> {
     let target = target();
@@ -36,11 +43,15 @@ pub(super) fn make(release: &Release) -> Result<()> {
         .args(["--bin", "plethora", "--target", target]);
     let level =
         |name: &str, level: &str| format!("profile.release.package.\"{name}\".opt-level={level}");
+    let whole =
+        ["lto=\"fat\"", "codegen-units=1"].map(|setting| format!("profile.release.{setting}"));
     for setting in (SMALL.iter().map(|name| level(name, "\"z\"")))
         .chain(FAST.iter().map(|name| level(name, "3")))
+        .chain(whole)
     {
         build.args(["--config", &setting]);
     }
+    build.env("SWAGGER_UI_OVERWRITE_FOLDER", without_unused(release)?);
     if target == GNU {
         eprintln!(
             "there is no Rust library for {MUSL} (rustup target add {MUSL}); linking glibc instead"
@@ -80,6 +91,15 @@ pub(super) fn make(release: &Release) -> Result<()> {
     } else {
         Err(format!("{} is not static: {says}", finished.display()))
     }
+}
+
+/// A folder of empty files that take the places of those of [`UNUSED`] when the crate embeds them.
+fn without_unused(release: &Release) -> Result<std::path::PathBuf> {
+    let folder = release.stage("swagger-ui")?;
+    for name in UNUSED {
+        files::write(&folder.join(name), "")?;
+    }
+    Ok(folder)
 }
 
 /// Where the program is when it is finished.
