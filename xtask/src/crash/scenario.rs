@@ -28,8 +28,8 @@ pub(super) struct Scenario {
     pub(super) reader: Option<&'static str>,
     /// Whether the output is a folder that shows the work as it proceeds, so that finishing it is what counts.
     pub(super) shows_progress: bool,
-    /// Figures of the output, by the end of their names, that tell how long the work took.
-    pub(super) times: Option<&'static str>,
+    /// What stands in lines of the output that tell how long the work took.
+    pub(super) times: &'static [&'static str],
     /// The command that finishes the work afterwards, where there is none to resume by naming `--force`.
     pub(super) finish: &'static str,
 }
@@ -165,9 +165,9 @@ impl Scenario {
         for output in self.outputs {
             collect(desk, Path::new(output), &mut files)?;
         }
-        if let Some(name) = self.times {
+        if !self.times.is_empty() {
             for content in files.values_mut() {
-                *content = without(content, name);
+                *content = without_lines(content, self.times);
             }
         }
         Ok(files)
@@ -229,16 +229,12 @@ fn collect(desk: &Path, path: &Path, files: &mut Files) -> Result<()> {
     Ok(())
 }
 
-/// A file without the numbers that follow a name.
-fn without(content: &[u8], name: &str) -> Vec<u8> {
+/// A text without the lines in which one of these stands.
+fn without_lines(content: &[u8], marks: &[&str]) -> Vec<u8> {
     let text = String::from_utf8_lossy(content);
-    let mut parts = text.split(name);
-    let mut kept = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let is_number = |letter: char| letter.is_ascii_digit() || "\": .eE+-".contains(letter);
-        kept.push_str(part.trim_start_matches(is_number));
-    }
-    kept.into_bytes()
+    let is_kept = |line: &&str| !marks.iter().any(|mark| line.contains(mark));
+    let kept: Vec<&str> = text.lines().filter(is_kept).collect();
+    kept.join("\n").into_bytes()
 }
 
 /// An empty folder.

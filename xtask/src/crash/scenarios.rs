@@ -15,7 +15,7 @@ const USUAL: Scenario = Scenario {
     outputs: &[],
     reader: None,
     shows_progress: false,
-    times: None,
+    times: &[],
     finish: "",
 };
 
@@ -173,7 +173,8 @@ pub(super) fn all() -> Vec<Scenario> {
             ],
             command: "-q eval model data/documents.jsonl --text-field title,text --resamples 200 --report page --force",
             outputs: &["page"],
-            times: Some("_ms_cpu_per_doc"),
+            // Figures in JSON, and the rows that show them rounded.
+            times: &["_ms_cpu_per_doc", "| parabel |", ">parabel<"],
             finish: "-q eval model data/documents.jsonl --text-field title,text --resamples 200 --report page --force",
             ..USUAL
         },
