@@ -21,8 +21,8 @@ use crate::ranking::{by_rank, keep_best};
 /// Name of the trees in a model folder; absent where no training document had labels.
 pub(super) const FOREST_FILE: &str = "forest.safetensors";
 
-/// Documents that a thread takes at once; words that they share with those before are stemmed once.
-const DOCUMENTS_PER_CHUNK: usize = 32;
+/// Documents that are read together, so that words they share are stemmed once.
+const DOCUMENTS_PER_CHUNK: usize = 128;
 
 /// Finds labels by their names, and by what training has learnt to take for names.
 #[derive(Debug)]
@@ -114,19 +114,16 @@ impl LexicalModel {
 impl Ranker for LexicalModel {
     fn rank(&self, documents: &[Document], options: RankOptions) -> Result<Rankings> {
         let texts: Vec<&str> = documents.iter().map(text_of).collect::<Result<_>>()?;
-        let rankings: Vec<Vec<Vec<ScoredLabel>>> = (texts.par_chunks(DOCUMENTS_PER_CHUNK))
-            .map_init(
-                || self.reader(),
-                |reader, texts| {
-                    let ranked = texts.iter().map(|text| {
-                        let words = reader.read(text, self.config.max_words);
-                        self.rank_one(&words, options.top_k)
-                    });
-                    ranked.collect()
-                },
-            )
+        let rankings: Vec<Vec<ScoredLabel>> = (texts.par_chunks(DOCUMENTS_PER_CHUNK))
+            .flat_map_iter(|texts| {
+                let mut reader = self.reader();
+                texts.iter().map(move |text| {
+                    let words = reader.read(text, self.config.max_words);
+                    self.rank_one(&words, options.top_k)
+                })
+            })
             .collect();
-        Ok(rankings.concat().into())
+        Ok(rankings.into())
     }
 
     fn explain(&self, text: &str, label: LabelId) -> Result<Explanation> {
