@@ -13,6 +13,7 @@ mod openai;
 mod page;
 mod predict;
 mod tei;
+mod viewer;
 
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
@@ -21,7 +22,6 @@ use utoipa::OpenApi as _;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use crate::app::SharedApp;
 use crate::host::check_host;
@@ -33,16 +33,13 @@ use crate::problem::Problem;
 /// All addresses of a server.
 pub(crate) fn router(app: SharedApp) -> Router {
     let (router, description) = described_router().split_for_parts();
-    let viewer = SwaggerUi::new("/docs")
-        .url("/openapi.json", description)
-        .config(Config::default().validator_url("none"));
     // Pages and the viewer are part of the program and take no memory of their own.
     router
         .merge(annif::slashed_router())
         .layer(from_fn_with_state(app.clone(), bound_answers))
         .merge(page::router())
         .with_state(app.clone())
-        .merge(viewer)
+        .merge(viewer::router(description))
         .fallback(async || Problem::not_found("there is nothing at this address; see /docs/"))
         .method_not_allowed_fallback(async || Problem::wrong_method())
         .layer(from_fn_with_state(app.clone(), authorize))
