@@ -12,6 +12,7 @@ import pathlib
 import time
 
 import numpy as np
+import scipy.sparse._sputils
 import scipy.sparse as sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -35,6 +36,18 @@ def label_matrix(rows, index, width):
     return sparse.csr_matrix((np.ones(len(flat), np.float32), flat, starts), shape=(len(labels), width))
 
 
+def let_pecos_run():
+    """libpecos 1.2.8 uses names that SciPy and NumPy have dropped since."""
+    names = {"float_": np.float64, "product": np.prod, "in1d": np.isin, "Inf": np.inf}
+    for name, value in names.items():
+        if not hasattr(np, name):
+            setattr(np, name, value)
+    sparse.sputils = scipy.sparse._sputils
+    array = np.array
+    # False meant "only if needed".
+    np.array = lambda *given, copy=True, **more: array(*given, copy=None if copy is False else copy, **more)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=pathlib.Path, help="NAME.docs.jsonl.xz")
@@ -45,6 +58,7 @@ def main():
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--learning-rate", type=float, default=1e-4)
     arguments = parser.parse_args()
+    let_pecos_run()
     from pecos.xmc.xtransformer.model import XTransformer
     from pecos.xmc.xtransformer.module import MLProblemWithText
 
