@@ -41,6 +41,7 @@ struct AutoRequest {
     objective: String,
     seed: u64,
     encoder: Option<String>,
+    vectors: Option<PathBuf>,
 }
 
 impl Run {
@@ -97,6 +98,7 @@ pub(crate) fn train_auto(
         objective: objective.map_err(|message| refuse("objective", message))?,
         seed: request.seed,
         encoder: request.encoder.into(),
+        vectors: request.vectors,
     };
     watch_json(py, num_threads, listener, |session| {
         job.run(session, &|_| Ok(()))

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::Device;
+
 /// What the program needs before it reads anything.
 pub const BASE_BYTES: u64 = 30 << 20;
 
@@ -16,7 +18,10 @@ const LABEL_FEATURES: u64 = 1000;
 
 /// How many times faster than one core of a processor a GPU trains networks: from runs on an H200 and
 /// estimates for processors, within a factor of two or so.
-pub const GPU_SPEEDUP: f64 = 1200.0;
+const GPU_SPEEDUP: f64 = 1200.0;
+
+/// Threads share memory and caches: two do not quite the work of two.
+const THREAD_SHARE: f64 = 0.8;
 
 /// What decides the cost.
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -45,6 +50,21 @@ pub struct Estimate {
     pub cpu_seconds: f64,
     /// Most memory held at once.
     pub peak_memory_bytes: u64,
+    /// Share of these seconds that a GPU takes over, where there is one.
+    #[serde(skip)]
+    pub gpu_share: f64,
+}
+
+impl Estimate {
+    /// Seconds that it should take on a device, the rest on so many threads of a processor.
+    pub fn wall_seconds(&self, device: Device, num_threads: usize) -> f64 {
+        let threads = 1.0 + (num_threads.max(1) - 1) as f64 * THREAD_SHARE;
+        if device == Device::Cpu {
+            return self.cpu_seconds / threads;
+        }
+        let on_gpu = self.cpu_seconds * self.gpu_share;
+        on_gpu / GPU_SPEEDUP + (self.cpu_seconds - on_gpu) / threads
+    }
 }
 
 impl TrainingSize {

@@ -133,6 +133,42 @@ pub struct AutoMember {
     pub settings: &'static str,
     /// What it makes of names of labels.
     pub names: NameUse,
+    /// The member whose encoder it starts from, once that is trained; absent where it starts from the one that the
+    /// user names.
+    pub starts_from: Option<&'static str>,
+    /// Whether it only gets the time that all others leave: it costs more than it gains where they are there.
+    pub is_spare: bool,
+}
+
+impl AutoMember {
+    /// A member that needs no other.
+    pub const fn new(name: &'static str, settings: &'static str, names: NameUse) -> Self {
+        Self {
+            name,
+            settings,
+            names,
+            starts_from: None,
+            is_spare: false,
+        }
+    }
+
+    /// The same, which starts from the encoder of another member.
+    #[must_use]
+    pub const fn starting_from(self, member: &'static str) -> Self {
+        Self {
+            starts_from: Some(member),
+            ..self
+        }
+    }
+
+    /// The same, which only gets the time that all others leave.
+    #[must_use]
+    pub const fn spare(self) -> Self {
+        Self {
+            is_spare: true,
+            ..self
+        }
+    }
 }
 
 /// What a member of an automatic choice makes of names of labels.

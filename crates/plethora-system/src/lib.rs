@@ -30,7 +30,7 @@ pub use ensemble::{
     FUSION_RANKS, FittedFusion, Fusion, LabelWeights, Member, MemberFolder, MemberLink, Powers,
     Stacking, StackingFitter,
 };
-pub use estimate::{BASE_BYTES, ENTRY_BYTES, Estimate, GPU_SPEEDUP, TERM_BYTES, TrainingSize};
+pub use estimate::{BASE_BYTES, ENTRY_BYTES, Estimate, TERM_BYTES, TrainingSize};
 pub use explanation::{
     BIAS, ExplainingMember, ExplainingNeighbour, Explanation, FeatureContribution, Method,
     ShownExplanation, ShownNeighbour, ShownSpan, SpanWeight, TermContribution, spans_of, terms_of,

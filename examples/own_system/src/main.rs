@@ -87,6 +87,7 @@ impl Trainable for PopularityConfig {
         Estimate {
             cpu_seconds: 1e-7 * size.num_assignments as f64,
             peak_memory_bytes: 100 * size.num_labels,
+            gpu_share: 0.0,
         }
     }
 

@@ -175,6 +175,7 @@ impl TrainArgs {
             objective: self.auto.objective,
             seed: choice.seed,
             encoder: choice.encoder.into(),
+            vectors: choice.vectors,
         };
         interrupt::install();
         if self.dry_run {

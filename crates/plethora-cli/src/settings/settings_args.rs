@@ -23,6 +23,8 @@ pub(crate) struct AutoChoice {
     pub(crate) seed: u64,
     /// Pretrained transformer to start from.
     pub(crate) encoder: Option<String>,
+    /// File with pretrained word vectors.
+    pub(crate) vectors: Option<PathBuf>,
 }
 
 /// The options that shape a model; the words here are those of `--help`.
@@ -53,7 +55,7 @@ pub(crate) struct SettingsArgs {
     #[arg(short, long, value_name = "N")]
     pub(crate) beam: Option<u64>,
 
-    /// File with pretrained word vectors for a neural system: GloVe, word2vec or fastText
+    /// File with pretrained word vectors for neural systems that read words: GloVe, word2vec or fastText
     #[arg(long, value_name = "FILE")]
     pub(crate) vectors: Option<PathBuf>,
 
@@ -96,13 +98,10 @@ impl SettingsArgs {
             || self.config.is_some()
             || !self.set.is_empty()
             || self.beam.is_some()
-            || self.vectors.is_some()
             || variables
                 .iter()
                 .any(|step| matches!(step, Step::Setting(_)))
-            || ["beam", "vectors"]
-                .into_iter()
-                .any(|name| variable(name).is_some());
+            || variable("beam").is_some();
         let is_auto = match self.system.clone().or_else(|| variable(SYSTEM)) {
             Some(name) => name == AUTO,
             None => !is_changed,
@@ -122,6 +121,7 @@ impl SettingsArgs {
         Ok(Some(AutoChoice {
             seed,
             encoder: self.encoder.clone().or_else(|| variable("encoder")),
+            vectors: (self.vectors.clone()).or_else(|| variable("vectors").map(PathBuf::from)),
         }))
     }
 

@@ -52,6 +52,13 @@ impl Consensus {
                 _ => break,
             }
         }
+        // Where there is little to fit a forest to, one member may be better than all.
+        for place in 0..members.len() {
+            let alone = worth(&[place]);
+            if alone > best {
+                (kept, best) = (vec![place], alone);
+            }
+        }
         let best = Fused::of(&chosen(&kept, members, held_back, labels))?;
         let (evaluation, figures) = measure(&best.rankings, labels, num_documents)?;
         Ok(Self {

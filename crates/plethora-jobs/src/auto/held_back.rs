@@ -107,6 +107,11 @@ impl HeldBack {
         self.train.len() as f64 * self.train_share
     }
 
+    /// True if each member has one model that is judged, and not one for each part.
+    pub(super) fn keeps_models(&self) -> bool {
+        self.train.len() == 1
+    }
+
     /// True if members see all documents in the end only by being trained again.
     pub(super) fn returns(&self) -> bool {
         self.train_share < 1.0

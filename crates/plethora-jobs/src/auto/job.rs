@@ -45,6 +45,8 @@ pub struct AutoJob {
     pub seed: u64,
     /// The pretrained encoder to start from; where none is named, one that the machine has.
     pub encoder: EncoderChoice,
+    /// A file with pretrained word vectors, for members that read words.
+    pub vectors: Option<PathBuf>,
 }
 
 /// Which pretrained encoder members may start from.
@@ -182,7 +184,9 @@ impl AutoJob {
             seed: self.seed,
             encoder,
             is_encoder_asked,
+            vectors: self.vectors.as_deref(),
             has_names,
+            keeps_models: held_back.keeps_models(),
             effort,
             num_threads: rayon::current_num_threads(),
             check: &check,

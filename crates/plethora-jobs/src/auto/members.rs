@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 use plethora_core::artifact::WorkFolder;
 use plethora_core::{Error, Result};
 use plethora_system::Predictor;
+use plethora_system::settings::{AssignedValue, Settings};
 
 use super::consensus::Consensus;
 use super::held_back::HeldBack;
 use super::job::AutoJob;
-use super::plan::{Plan, PlannedMember};
+use super::plan::{MIN_EPOCH_SHARE, Plan, PlannedMember, assign};
 use super::rankings::{Labels, MemberRankings, measure, rank};
 use super::report::HeldBackFigures;
 use crate::Session;
@@ -20,8 +21,17 @@ use crate::figures::percent;
 use crate::search::TrialProgress;
 use crate::training::TrainingJob;
 
-/// Share of the time left that a member may take.
+/// Share of the time left that a member may take that is trained again in the end.
 const MEMBER_SHARE: f64 = 0.7;
+
+/// Share of the time left that networks plan with, which are trained once; the rest is for fusing and saving.
+const NETWORK_SHARE: f64 = 0.85;
+
+/// How much longer than planned a network may take before it is given up.
+const NETWORK_DELAY: f64 = 1.1;
+
+/// Share of that time that members may claim which come later.
+const LATER_SHARE: f64 = 0.4;
 
 /// Share of the time left that a member may take, trained twice, which the plan had left out.
 const SPARE_SHARE: f64 = 0.5;
@@ -69,21 +79,38 @@ impl AutoJob {
             if planned.is_too_slow && !has_time(planned, &members, held_back, end) {
                 continue;
             }
+            let later = chosen.iter().skip(place + 1);
+            let later = later.filter(|other| !other.is_too_slow);
+            let later: f64 = later.map(|other| other.part_seconds(held_back)).sum();
+            let time = time_for(planned, &members, later, held_back, end);
+            let epoch_share = planned.share_within(time, held_back);
+            if epoch_share < MIN_EPOCH_SHARE && !members.is_empty() {
+                tracing::warn!("{}: left out, as too little time is left", planned.name);
+                continue;
+            }
             // The first one is trained whatever it takes: there must be a model.
             let deadline = if members.is_empty() {
                 Instant::now() + Duration::from_secs(3650 * 86_400)
+            } else if planned.returns {
+                Instant::now() + time
             } else {
-                // The rest is for those that are kept, on all documents.
-                let now = Instant::now();
-                now + end.saturating_duration_since(now).mul_f64(MEMBER_SHARE)
+                Instant::now() + time.mul_f64(NETWORK_DELAY)
             };
             let name = format!("{}, {} of {}", planned.name, place + 1, chosen.len());
             let part = session.part(|all| Arc::new(TrialProgress::new(all, name, deadline)));
-            let folder = (held_back.train.len() == 1).then(|| work.path(&format!("part-{place}")));
+            let folder = (held_back.keeps_models()).then(|| work.path(&format!("part-{place}")));
+            let Some(settings) = started_from(planned, &members)? else {
+                let source = planned.starts_from.unwrap_or_default();
+                tracing::warn!("{}: left out, as {source} is not there", planned.name);
+                continue;
+            };
             let trained = Instant::now();
             let rankings = match folder.as_ref().filter(|folder| folder.exists()) {
                 Some(folder) => self.rank_earlier(folder, held_back, labels),
-                None => self.train_member(planned, folder.as_ref(), held_back, labels, &part),
+                None => {
+                    let member = (*planned, &settings, epoch_share);
+                    self.train_member(member, folder.as_ref(), held_back, labels, &part)
+                }
             };
             let rankings = match rankings {
                 Ok(rankings) => rankings,
@@ -140,7 +167,7 @@ impl AutoJob {
     /// Trains a member on each part of the documents, and ranks the others with it.
     fn train_member(
         &self,
-        planned: &PlannedMember,
+        (planned, settings, epoch_share): (&PlannedMember, &Settings, f64),
         folder: Option<&PathBuf>,
         held_back: &HeldBack,
         labels: &mut Labels,
@@ -150,10 +177,10 @@ impl AutoJob {
         for (part, data) in held_back.train.iter().enumerate() {
             let job = TrainingJob {
                 data: data.clone(),
-                epoch_share: planned.epoch_share,
+                epoch_share,
                 learns_names: planned.learns_names,
                 ..self.job(
-                    planned.settings.clone(),
+                    settings.clone(),
                     folder
                         .cloned()
                         .unwrap_or_else(|| self.training.output.with_extension("part")),
@@ -226,6 +253,48 @@ impl AutoJob {
             .finish(&format!("{} members", finals.len()));
         Ok(finals)
     }
+}
+
+/// The time that a member may take: of what is left, networks leave what others need that come later or are
+/// trained again in the end.
+fn time_for(
+    planned: &PlannedMember,
+    members: &[TrainedMember<'_>],
+    later_s: f64,
+    held_back: &HeldBack,
+    end: Instant,
+) -> Duration {
+    let left = end.saturating_duration_since(Instant::now());
+    if planned.returns {
+        return left.mul_f64(MEMBER_SHARE);
+    }
+    let again = members.iter().filter(|member| member.planned.returns);
+    let again: f64 = again.map(|member| member.seconds).sum();
+    let again = if held_back.returns() {
+        again / held_back.effort().max(1e-9)
+    } else {
+        0.0
+    };
+    let time = (NETWORK_SHARE * left.as_secs_f64() - again).max(0.0);
+    Duration::from_secs_f64(time - later_s.min(LATER_SHARE * time))
+}
+
+/// The settings of a member, with the encoder of the one that it starts from; none if that was not trained.
+fn started_from(
+    planned: &PlannedMember,
+    members: &[TrainedMember<'_>],
+) -> Result<Option<Settings>> {
+    let mut settings = planned.settings.clone();
+    let Some(source) = planned.starts_from else {
+        return Ok(Some(settings));
+    };
+    let source = members.iter().find(|member| member.planned.name == source);
+    let Some(folder) = source.and_then(|member| member.folder.as_ref()) else {
+        return Ok(None);
+    };
+    let folder = AssignedValue::Text(folder.to_string_lossy().into_owned());
+    assign(&mut settings, "encoder", folder)?;
+    Ok(Some(settings))
 }
 
 /// True if a member that the plan left out for its time has enough of it after all, by what others took.

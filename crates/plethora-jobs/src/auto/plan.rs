@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use plethora_core::Result;
 use plethora_system::settings::{AssignedValue, Assignment, Settings, parse_config};
-use plethora_system::{Device, GPU_SPEEDUP, NameUse, Registry, TrainingSize, resources};
+use plethora_system::{Device, NameUse, Registry, TrainingSize, resources};
 use serde::Serialize;
+
+use super::held_back::HeldBack;
 
 /// Share of the budget that training may take; the rest is for reading, fitting and saving.
 const TRAINING_SHARE: f64 = 0.8;
@@ -14,15 +16,12 @@ const TRAINING_SHARE: f64 = 0.8;
 /// Share of the memory at hand that a member may take.
 const MEMORY_SHARE: f64 = 0.8;
 
-/// Threads share memory and caches: two do not quite the work of two.
-const THREAD_SHARE: f64 = 0.8;
-
 /// Budgets that nobody named.
 const MIN_BUDGET_S: f64 = 60.0;
 const MAX_BUDGET_S: f64 = 600.0;
 
 /// Fewer of the epochs that the data asks for are not worth a member.
-const MIN_EPOCH_SHARE: f64 = 0.3;
+pub(super) const MIN_EPOCH_SHARE: f64 = 0.3;
 
 /// A member that may be trained.
 #[derive(Debug, Clone, Serialize)]
@@ -43,9 +42,15 @@ pub struct PlannedMember {
     /// Whether it is left out for the time that it should take alone: estimates may be wrong.
     #[serde(skip)]
     pub(super) is_too_slow: bool,
+    /// Whether it only gets the time that all others leave.
+    #[serde(skip)]
+    is_spare: bool,
     /// Whether it is trained again when held-back documents return.
     #[serde(skip)]
     pub(super) returns: bool,
+    /// The member whose encoder it starts from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub starts_from: Option<&'static str>,
     #[serde(skip)]
     pub(super) settings: Settings,
 }
@@ -67,7 +72,7 @@ pub struct Plan {
     /// How many times each member is trained while documents are held back, as a share of once on
     /// all.
     pub effort: f64,
-    /// All members that were thought of, the cheapest first.
+    /// All members that were thought of, the cheapest first, and then those that get what time is left.
     pub members: Vec<PlannedMember>,
 }
 
@@ -82,8 +87,12 @@ pub(super) struct Planning<'a> {
     pub(super) encoder: Option<String>,
     /// Whether it was asked for, so that members that cannot take it are a mistake.
     pub(super) is_encoder_asked: bool,
+    /// A file with pretrained word vectors to start from.
+    pub(super) vectors: Option<&'a Path>,
     /// Whether labels have names of their own.
     pub(super) has_names: bool,
+    /// Whether members leave a model behind while documents are held back, as they do not where these are crossed.
+    pub(super) keeps_models: bool,
     /// How many times members are trained before the last time.
     pub(super) effort: f64,
     pub(super) num_threads: usize,
@@ -117,7 +126,13 @@ impl Planning<'_> {
                         AssignedValue::Text(encoder.clone()),
                     )?;
                 }
+                if let Some(vectors) = self.vectors {
+                    let file = vectors.to_string_lossy().into_owned();
+                    assign(&mut settings, "vectors", AssignedValue::Text(file))?;
+                }
                 let mut member = self.member(proposed.name, settings)?;
+                member.starts_from = proposed.starts_from;
+                member.is_spare = proposed.is_spare;
                 member.learns_names = proposed.names == NameUse::Documents && self.has_names;
                 if proposed.names == NameUse::Needed && !self.has_names {
                     member.left_out = Some("labels have no names of their own".into());
@@ -125,7 +140,10 @@ impl Planning<'_> {
                 members.push(member);
             }
         }
-        members.sort_by(|left, right| left.estimated_s.total_cmp(&right.estimated_s));
+        members.sort_by(|left, right| {
+            let by_spare = left.is_spare.cmp(&right.is_spare);
+            by_spare.then(left.estimated_s.total_cmp(&right.estimated_s))
+        });
         let memory_bytes = resources::available_memory_bytes();
         let mut takes_encoder = false;
         for member in &mut members {
@@ -138,13 +156,18 @@ impl Planning<'_> {
             }
             let is_with_encoder =
                 self.encoder.is_some() && member.settings.option("encoder").is_some();
+            let is_with_vectors =
+                self.vectors.is_some() && member.settings.option("vectors").is_some();
             match (self.check)(&member.settings) {
                 Ok(()) => takes_encoder |= is_with_encoder,
-                // Who names an encoder wants it.
-                Err(error) if is_with_encoder && self.is_encoder_asked => return Err(error),
+                // Who names an encoder or word vectors wants them.
+                Err(error) if is_with_encoder && self.is_encoder_asked || is_with_vectors => {
+                    return Err(error);
+                }
                 Err(error) => member.left_out = Some(error.to_string()),
             }
         }
+        self.put_after_sources(&mut members);
         let budget_s = self.budget_s(&members);
         self.fit_budget(&mut members, budget_s);
         Ok(Plan {
@@ -160,24 +183,40 @@ impl Planning<'_> {
 
     fn member(&self, name: &'static str, settings: Settings) -> Result<PlannedMember> {
         let estimate = settings.config()?.estimate(&self.size);
-        let is_on_device = self.device != Device::Cpu && settings.spec().uses_devices();
-        let speed = if is_on_device {
-            GPU_SPEEDUP
-        } else {
-            1.0 + (self.num_threads.max(1) - 1) as f64 * THREAD_SHARE
-        };
         Ok(PlannedMember {
             name,
-            estimated_s: estimate.cpu_seconds / speed,
+            estimated_s: estimate.wall_seconds(self.device, self.num_threads),
             memory_bytes: estimate.peak_memory_bytes,
             epoch_share: 1.0,
             left_out: None,
             learns_names: false,
+            starts_from: None,
             is_too_slow: false,
+            is_spare: false,
             // Networks forget nothing by a few documents less, and cost the most.
             returns: !settings.spec().uses_devices(),
             settings,
         })
+    }
+
+    /// Members that start from the encoder of another come right after it.
+    fn put_after_sources(&self, members: &mut Vec<PlannedMember>) {
+        let (mut later, mut placed): (Vec<_>, Vec<_>) = members
+            .drain(..)
+            .partition(|member| member.starts_from.is_some());
+        for member in &mut later {
+            if member.left_out.is_none() && !self.keeps_models {
+                member.left_out =
+                    Some("no other member leaves a model behind it could start from".into());
+            }
+        }
+        for member in later {
+            let source = placed
+                .iter()
+                .position(|other| Some(other.name) == member.starts_from);
+            placed.insert(source.map_or(placed.len(), |place| place + 1), member);
+        }
+        *members = placed;
     }
 
     /// Seconds of all training of a member.
@@ -199,10 +238,17 @@ impl Planning<'_> {
     fn fit_budget(&self, members: &mut [PlannedMember], budget_s: f64) {
         let mut left = TRAINING_SHARE * budget_s;
         let mut is_first = true;
+        let mut chosen: Vec<&'static str> = Vec::new();
         for member in members
             .iter_mut()
             .filter(|member| member.left_out.is_none())
         {
+            if let Some(source) = member.starts_from.filter(|name| !chosen.contains(name)) {
+                member.left_out = Some(format!(
+                    "{source}, from which it would start, is not trained"
+                ));
+                continue;
+            }
             let seconds = self.seconds(member);
             let share = (left / seconds.max(1e-9)).min(1.0);
             if share >= 1.0 {
@@ -217,7 +263,26 @@ impl Planning<'_> {
                 ));
             }
             is_first = false;
+            if member.left_out.is_none() {
+                chosen.push(member.name);
+            }
         }
+    }
+}
+
+impl PlannedMember {
+    /// Seconds that it should take while documents are held back.
+    pub(super) fn part_seconds(&self, held_back: &HeldBack) -> f64 {
+        self.estimated_s * held_back.effort() * self.epoch_share
+    }
+
+    /// Share of its epochs that it can have in so much time; what is trained again has all.
+    pub(super) fn share_within(&self, time: Duration, held_back: &HeldBack) -> f64 {
+        if self.returns {
+            return self.epoch_share;
+        }
+        let all = self.estimated_s * held_back.effort();
+        (time.as_secs_f64() / all.max(1e-9)).min(1.0)
     }
 }
 
@@ -254,7 +319,7 @@ impl Plan {
 }
 
 /// Takes in an option of the system's own, where it has it.
-fn assign(settings: &mut Settings, key: &str, value: AssignedValue) -> Result<()> {
+pub(super) fn assign(settings: &mut Settings, key: &str, value: AssignedValue) -> Result<()> {
     if settings.option(key).is_none() {
         return Ok(());
     }

@@ -2,7 +2,7 @@
 
 use plethora_core::{Error, Result};
 use plethora_system::settings::{AssignedValue, Assignment, SYSTEM, Settings, Step, resolve};
-use plethora_system::{Device, Estimate, GPU_SPEEDUP, TrainingSize};
+use plethora_system::{Device, TrainingSize};
 
 use super::catalogue::Papers;
 use super::commands::Place;
@@ -43,14 +43,10 @@ impl Papers {
         let run = self.runs.get(&piece.run)?;
         let size = TrainingSize::from(self.data_of(&piece.data)?.size?);
         let settings = self.settings(&self.train_arguments(run, piece)).ok()?;
-        let Estimate { cpu_seconds, .. } = settings.config().ok()?.estimate(&size);
+        let estimate = settings.config().ok()?.estimate(&size);
         let device: Device = place.device.parse().ok()?;
         let is_fast = device != Device::Cpu && self.spec(run)?.uses_devices();
-        let seconds = if is_fast {
-            cpu_seconds / GPU_SPEEDUP
-        } else {
-            cpu_seconds
-        };
+        let seconds = estimate.wall_seconds(device, 1);
         let unit = if is_fast { "of a GPU" } else { "of one core" };
         Some(format!("to be run, about {} {unit}", duration(seconds)))
     }

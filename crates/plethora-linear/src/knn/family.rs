@@ -24,11 +24,7 @@ static SYSTEMS: [SystemSpec; 1] = [SystemSpec {
     recipe: include_str!("../../../../recipes/knn.toml"),
     presets: &[],
     ranges: include_str!("../../../../recipes/ranges/knn.toml"),
-    auto: &[AutoMember {
-        name: "knn",
-        settings: "",
-        names: NameUse::Documents,
-    }],
+    auto: &[AutoMember::new("knn", "", NameUse::Documents)],
     options: &[],
     example: "",
 }];

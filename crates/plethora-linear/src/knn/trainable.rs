@@ -43,6 +43,7 @@ impl Trainable for OpenKnnConfig {
             peak_memory_bytes: BASE_BYTES
                 + ENTRY_BYTES * 3 * size.num_entries
                 + TERM_BYTES * size.num_features,
+            gpu_share: 0.0,
         }
     }
 

@@ -22,11 +22,7 @@ static SYSTEMS: [SystemSpec; 1] = [SystemSpec {
     recipe: include_str!("../../../../recipes/lexical.toml"),
     presets: &[],
     ranges: include_str!("../../../../recipes/ranges/lexical.toml"),
-    auto: &[AutoMember {
-        name: "lexical",
-        settings: "",
-        names: NameUse::Needed,
-    }],
+    auto: &[AutoMember::new("lexical", "", NameUse::Needed)],
     options: &[],
     example: "--system lexical --vocabulary subjects.ttl",
 }];

@@ -48,6 +48,7 @@ impl Trainable for OpenLexicalConfig {
                 + TERM_BYTES * size.num_features
                 + LABEL_BYTES * size.num_labels
                 + RANKED_BYTES * asked as u64,
+            gpu_share: 0.0,
         }
     }
 

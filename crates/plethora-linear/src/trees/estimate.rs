@@ -64,6 +64,7 @@ impl LinearConfig {
             return Estimate {
                 cpu_seconds: trees * ENTRY_AND_ANY_LABEL * entries * labels,
                 peak_memory_bytes: size.feature_bytes(HARD_NEGATIVES.copies),
+                gpu_share: 0.0,
             };
         }
         let rates = match self.hard_negatives {
@@ -75,6 +76,7 @@ impl LinearConfig {
             cpu_seconds: trees
                 * (rates.entry_and_label * entries * labels_per_document + rates.label * labels),
             peak_memory_bytes: size.feature_bytes(rates.copies),
+            gpu_share: 0.0,
         }
     }
 }

@@ -34,14 +34,6 @@ macro_rules! system {
     };
 }
 
-const fn member(name: &'static str, settings: &'static str, names: NameUse) -> AutoMember {
-    AutoMember {
-        name,
-        settings,
-        names,
-    }
-}
-
 pub(super) static SYSTEMS: [SystemSpec; 4] = [
     system!(
         "wide-tree",
@@ -49,13 +41,13 @@ pub(super) static SYSTEMS: [SystemSpec; 4] = [
          reach them by mistake",
         "",
         &[
-            member("wide-tree", "", NameUse::Documents),
-            member(
+            AutoMember::new("wide-tree", "", NameUse::Documents),
+            AutoMember::new(
                 "wide-tree, pairs of words",
                 "[text]\nmax_ngram = 2\nmin_df = 2",
                 NameUse::Ignored
             ),
-            member(
+            AutoMember::new(
                 "wide-tree, parts of words",
                 "[text.parts]\nweight = 1.0",
                 NameUse::Documents
@@ -72,7 +64,11 @@ pub(super) static SYSTEMS: [SystemSpec; 4] = [
         "bonsai",
         "Bonsai: three shallow trees of unbalanced clusters",
         "",
-        &[member("bonsai", "[text]\nmin_df = 1", NameUse::Documents)]
+        &[AutoMember::new(
+            "bonsai",
+            "[text]\nmin_df = 1",
+            NameUse::Documents
+        )]
     ),
     system!(
         "one-vs-all",

@@ -5,21 +5,12 @@ use tch::{Device, Kind};
 
 use super::config::{EncoderConfig, OpenDenseConfig};
 use crate::precision::prediction_kind;
-use crate::pretrained;
+use crate::pretrained::{self, EncoderSizes};
 use crate::systems::estimate::{LIBRARY_BYTES, words_per_document};
 use crate::transformer::Pooling;
 
 /// Pieces of a word.
 const PIECES_PER_WORD: f64 = 1.3;
-
-/// Weights of the layers of an encoder as the recipe's, each of which every piece meets once.
-const LAYER_WEIGHTS: f64 = 10.6e6;
-
-/// Weights of the vectors of its pieces.
-const TABLE_WEIGHTS: f64 = 12.0e6;
-
-/// Numbers of its vectors.
-const WIDTH: u64 = 384;
 
 /// Operations of a core per second, measured on a processor with AVX-512 that multiplies numbers of 16 bits:
 /// with these and with those of 32.
@@ -41,9 +32,12 @@ pub(super) fn estimate(config: &OpenDenseConfig, size: &TrainingSize) -> Estimat
     let Some(network) = network.map(|network| pretrained::estimate(&network, size)) else {
         return frozen;
     };
+    let cpu_seconds = network.cpu_seconds + frozen.cpu_seconds;
+    let on_gpu = network.cpu_seconds + frozen.gpu_share * frozen.cpu_seconds;
     Estimate {
-        cpu_seconds: network.cpu_seconds + frozen.cpu_seconds,
+        cpu_seconds,
         peak_memory_bytes: network.peak_memory_bytes.max(frozen.peak_memory_bytes),
+        gpu_share: on_gpu / cpu_seconds,
     }
 }
 
@@ -57,15 +51,18 @@ fn frozen(config: &OpenDenseConfig, size: &TrainingSize) -> Estimate {
         Kind::BFloat16 => in_16_bits,
         _ => in_32_bits,
     };
-    let encoding_s = documents * length * 2.0 * LAYER_WEIGHTS / per_second;
+    let encoder = EncoderSizes::of_folder(&config.encoder.folder);
+    let encoding_s = documents * length * 2.0 * encoder.layer_weights() / per_second;
     let with_vectors = TrainingSize {
-        num_entries: size.num_entries + size.num_documents * WIDTH,
+        num_entries: size.num_entries + size.num_documents * encoder.width as u64,
         ..*size
     };
     let classifiers = config.linear().estimate(&with_vectors);
-    let encoder_bytes = BYTES_PER_WEIGHT * (LAYER_WEIGHTS + TABLE_WEIGHTS);
+    let encoder_bytes = BYTES_PER_WEIGHT * encoder.weights();
+    let cpu_seconds = encoding_s + 2.0 * classifiers.cpu_seconds;
     Estimate {
-        cpu_seconds: encoding_s + 2.0 * classifiers.cpu_seconds,
+        cpu_seconds,
         peak_memory_bytes: classifiers.peak_memory_bytes + (LIBRARY_BYTES + encoder_bytes) as u64,
+        gpu_share: encoding_s / cpu_seconds,
     }
 }

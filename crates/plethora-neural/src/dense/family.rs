@@ -21,6 +21,9 @@ const BEAM: (&str, &str) = ("beam", "classifiers.beam");
 /// The pretrained transformer.
 const ENCODER: (&str, &str) = ("encoder", "encoder.folder");
 
+/// What an automatic choice of systems reads by an encoder that another member has trained, so that there is a GPU: more of each document.
+const TUNED_SETTINGS: &str = "document.max_length = 512";
+
 /// The family of encoders that read every document once.
 #[derive(Debug, Clone, Copy)]
 pub struct Dense;
@@ -32,7 +35,10 @@ static SYSTEMS: [SystemSpec; 2] = [
         presets: [],
         options: &[SEED, BEAM, ENCODER, DTYPE],
         example: "--system dense --encoder ./all-MiniLM-L6-v2",
-        auto: AutoMember { name: "dense", settings: "", names: NameUse::Ignored },
+        auto: [
+            AutoMember::new("dense", "", NameUse::Ignored),
+            AutoMember::new("dense, tuned", TUNED_SETTINGS, NameUse::Ignored).starting_from("lightxml"),
+        ],
     },
     system! {
         name: "xr-transformer",
@@ -40,7 +46,6 @@ static SYSTEMS: [SystemSpec; 2] = [
         presets: [],
         options: &[SEED, BEAM, ENCODER, DTYPE],
         example: "--system xr-transformer --encoder ./all-MiniLM-L6-v2 --device cuda",
-        auto: AutoMember { name: "xr-transformer", settings: "", names: NameUse::Ignored },
     },
 ];
 

@@ -44,10 +44,10 @@ const FOUND_WIDTH: f64 = 256.0;
 const ADAPTIVE_WIDTH: f64 = 576.0;
 
 /// The encoder: its own sizes where its folder can be read, otherwise those of the recipe's.
-struct EncoderSizes {
+pub(crate) struct EncoderSizes {
     num_layers: f64,
     /// Numbers of a state.
-    width: f64,
+    pub(crate) width: f64,
     /// Numbers inside the feed-forward part of a layer.
     inner: f64,
     num_pieces: f64,
@@ -56,8 +56,8 @@ struct EncoderSizes {
 }
 
 impl EncoderSizes {
-    fn of(config: &OpenPieceConfig) -> Self {
-        match Architecture::read(Path::new(&config.encoder.folder)) {
+    pub(crate) fn of_folder(folder: &str) -> Self {
+        match Architecture::read(Path::new(folder)) {
             Ok(architecture) => Self {
                 num_layers: architecture.num_layers() as f64,
                 width: architecture.width() as f64,
@@ -76,8 +76,13 @@ impl EncoderSizes {
         }
     }
 
+    /// Weights of all layers and of the vectors of pieces.
+    pub(crate) fn weights(&self) -> f64 {
+        self.layer_weights() + self.num_pieces * self.width
+    }
+
     /// Weights of all layers.
-    fn layer_weights(&self) -> f64 {
+    pub(crate) fn layer_weights(&self) -> f64 {
         self.num_layers * (4.0 * self.width * self.width + 2.0 * self.width * self.inner)
     }
 }
@@ -86,7 +91,7 @@ impl EncoderSizes {
 /// how much longer they are than one window.
 pub(crate) fn estimate(config: &OpenPieceConfig, size: &TrainingSize) -> Estimate {
     let documents = size.num_documents as f64;
-    let encoder = EncoderSizes::of(config);
+    let encoder = EncoderSizes::of_folder(&config.encoder.folder);
     let length = length(config, &encoder, size);
     let (scored, outputs) = label_weights(config, &encoder, size);
     let of_layers = encoder.layer_weights();
@@ -102,13 +107,14 @@ pub(crate) fn estimate(config: &OpenPieceConfig, size: &TrainingSize) -> Estimat
     } else {
         OPERATIONS_PER_SECOND
     };
-    let weights = of_layers + encoder.num_pieces * encoder.width + outputs;
+    let weights = encoder.weights() + outputs;
     let kept = batch_size * length * encoder.num_layers * encoder.width * KEPT_PER_STATE;
     Estimate {
         cpu_seconds: documents * epochs * operations / per_second,
         peak_memory_bytes: (LIBRARY_BYTES
             + (BYTES_PER_WEIGHT + COPY_BYTES) * weights
             + 4.0 * (kept + documents * length)) as u64,
+        gpu_share: 1.0,
     }
 }
 

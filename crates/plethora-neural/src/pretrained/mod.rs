@@ -43,7 +43,7 @@ pub use training_set::{CutsTexts, PieceSet, PieceSetBuilder, PieceTexts};
 
 pub(crate) use batch::{Cut, PieceBatch};
 pub(crate) use encoder_files::{EncoderFiles, check_fit};
-pub(crate) use estimate::estimate;
+pub(crate) use estimate::{EncoderSizes, estimate};
 pub(crate) use family::recipe;
 pub(crate) use network::at_rest;
 pub(crate) use ranker::{ON_CPU, ON_GPU};

@@ -69,6 +69,7 @@ pub(super) fn estimate(config: &OpenSiameseConfig, size: &TrainingSize) -> Estim
     Estimate {
         cpu_seconds,
         peak_memory_bytes: (LIBRARY_BYTES + weights + vectors) as u64,
+        gpu_share: 1.0,
     }
 }
 

@@ -19,7 +19,7 @@ macro_rules! system {
         presets: [$($preset:literal),*],
         options: $options:expr,
         example: $example:literal,
-        $(auto: $auto:expr,)?
+        $(auto: [$($auto:expr),+ $(,)?],)?
     ) => {
         plethora_system::SystemSpec {
             name: $name,
@@ -32,7 +32,7 @@ macro_rules! system {
             ranges: $crate::systems::recipes::recipe!("ranges/", $name),
             options: $options,
             example: $example,
-            auto: &[$($auto)?],
+            auto: &[$($($auto),+)?],
         }
     };
 }

@@ -45,5 +45,6 @@ pub(super) fn estimate(config: &TReaderConfig, size: &TrainingSize) -> Estimate 
         cpu_seconds: documents * epochs * operations / OPERATIONS_PER_SECOND,
         peak_memory_bytes: (LIBRARY_BYTES + BYTES_PER_WEIGHT * weights + 4.0 * kept) as u64
             + size.with_pairs().feature_bytes(3),
+        gpu_share: 1.0,
     }
 }

@@ -2,7 +2,7 @@
 
 use plethora_core::Result;
 use plethora_core::artifact::{ModelReader, WorkFolder};
-use plethora_system::{Estimate, RunContext, SystemSpec, TrainingSize};
+use plethora_system::{AutoMember, Estimate, NameUse, RunContext, SystemSpec, TrainingSize};
 
 use super::config::TReaderConfig;
 use super::estimate::estimate;
@@ -15,6 +15,15 @@ use crate::train::HoldingBack;
 /// The family of TReaderXML, which knows the labels of training documents like a text beside its words.
 pub static TREADER: NeuralFamily<TReaderConfig> = NeuralFamily::new();
 
+/// What an automatic choice of systems trains: few documents are left out to stop and to mix votes by, and they do not
+/// return within this member.
+const AUTO_SETTINGS: &str = r#"
+neighbours.power = "auto"
+train.epochs = 10
+train.valid_share = 0.03
+train.return_held_back = false
+"#;
+
 pub(super) static SYSTEMS: [SystemSpec; 1] = [system! {
     name: "treaderxml",
     about: "TReaderXML: the words of a text beside the labels that training documents like it have",
@@ -25,6 +34,7 @@ pub(super) static SYSTEMS: [SystemSpec; 1] = [system! {
     ],
     options: &[SEED, VECTORS, DTYPE],
     example: "",
+    auto: [AutoMember::new("treaderxml", AUTO_SETTINGS, NameUse::Ignored)],
 }];
 
 impl NeuralSettings for TReaderConfig {

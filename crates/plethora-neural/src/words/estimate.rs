@@ -44,6 +44,7 @@ pub(super) fn estimate(config: &WordConfig, size: &TrainingSize) -> Estimate {
     Estimate {
         cpu_seconds: operations / OPERATIONS_PER_SECOND,
         peak_memory_bytes: bytes as u64,
+        gpu_share: 1.0,
     }
 }
 

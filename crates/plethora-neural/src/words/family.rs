@@ -2,7 +2,7 @@
 
 use plethora_core::Result;
 use plethora_core::artifact::{CONFIG_FILE, ModelReader, WorkFolder};
-use plethora_system::{Estimate, RunContext, SystemSpec, TrainingSize};
+use plethora_system::{AutoMember, Estimate, NameUse, RunContext, SystemSpec, TrainingSize};
 
 use super::config::{OpenWordConfig, WordConfig};
 use super::estimate::estimate;
@@ -17,6 +17,13 @@ use crate::train::HoldingBack;
 /// The family of systems that read words: AttentionXML with its baselines, and LightAttention.
 pub static WORDS: NeuralFamily<OpenWordConfig> = NeuralFamily::new();
 
+/// What an automatic choice of systems trains: documents that choose between members return by training these
+/// again, not within each, and few are left out to stop by.
+const AUTO_SETTINGS: &str = r"
+train.valid_share = 0.02
+train.return_held_back = false
+";
+
 pub(super) static SYSTEMS: [SystemSpec; 5] = [
     system! {
         name: "attentionxml",
@@ -24,6 +31,7 @@ pub(super) static SYSTEMS: [SystemSpec; 5] = [
         presets: ["paper-eurlex", "paper-wiki10", "paper-amazoncat", "demo"],
         options: &[SEED, VECTORS, DTYPE],
         example: "--system attentionxml --vectors glove.txt --device cuda",
+        auto: [AutoMember::new("attentionxml", AUTO_SETTINGS, NameUse::Ignored).spare()],
     },
     system! {
         name: "attentionxml-plt",

@@ -23,6 +23,8 @@ class Auto(Classifier):
     encoder
         Pretrained transformer to start from: a Hugging Face folder, or a name in its cache. If not
         given, a sentence encoder from that cache, if there is one; ``"none"`` takes none.
+    vectors
+        File with pretrained word vectors for members that read words: GloVe, word2vec or fastText.
     top_k, seed, device, n_jobs, progress
         As those of :class:`Classifier`.
     """
@@ -33,6 +35,7 @@ class Auto(Classifier):
         budget: str | None = None,
         objective: str = "nDCG@5",
         encoder: str | None = None,
+        vectors: str | None = None,
         top_k: int = 10,
         seed: int | None = None,
         device: str = "cpu",
@@ -45,9 +48,10 @@ class Auto(Classifier):
         self.budget = budget
         self.objective = objective
         self.encoder = encoder
+        self.vectors = vectors
 
     def _own_names(self) -> tuple[str, ...]:
-        own = ("budget", "objective", "encoder")
+        own = ("budget", "objective", "encoder", "vectors")
         return (*own, "top_k", "seed", "device", "n_jobs", "progress")
 
     def settings(self) -> dict[str, Any]:
@@ -62,6 +66,7 @@ class Auto(Classifier):
                 "objective": self.objective,
                 "seed": 1 if self.seed is None else self.seed,
                 "encoder": self.encoder,
+                "vectors": None if self.vectors is None else str(self.vectors),
             }
         )
 

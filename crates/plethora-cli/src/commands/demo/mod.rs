@@ -128,6 +128,7 @@ impl DemoArgs {
             objective: Objective::default(),
             seed: self.seed,
             encoder: EncoderChoice::None,
+            vectors: None,
         };
         Ok(job.run(session, &|_| Ok(()))?)
     }
