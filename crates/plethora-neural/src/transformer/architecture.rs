@@ -225,7 +225,7 @@ fn read_keys(keys: &ConfigKeys<'_>, kind: ArchitectureKind) -> Result<Architectu
     Ok(Architecture {
         original: Map::new(),
         kind,
-        num_layers: keys.size(names.num_layers)?,
+        num_layers: keys.layers(names.num_layers)?,
         shape,
         vocab_size: keys.size("vocab_size")?,
         num_positions,
