@@ -207,7 +207,10 @@ mod tests {
             let bytes = std::fs::read(testdata(name)).unwrap();
             checked(&bytes, ColumnarKind::ArrowFile).unwrap();
             assert!(checked(&bytes[..bytes.len() - 1], ColumnarKind::ArrowFile).is_err());
-            // The messages of a file are a stream, behind its magic word.
+        }
+        // The messages of their files are a stream, behind the magic word.
+        for name in ["pandas.feather", "pyarrow_lz4.arrow"] {
+            let bytes = std::fs::read(testdata(name)).unwrap();
             checked(&bytes[8..], ColumnarKind::ArrowStream).unwrap();
             // Within what describes the columns.
             let cut = &bytes[8..100];
