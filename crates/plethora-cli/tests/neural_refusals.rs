@@ -9,6 +9,7 @@ mod support;
 
 use std::time::{Duration, Instant};
 
+use plethora_core::artifact::{ModelReader, ModelWriter};
 use refusal::{BAD_DATA, USAGE, refuse, refuse_args};
 use serde_json::{Value, json};
 use support::neural::train_args;
@@ -170,5 +171,41 @@ fn empty_and_endless_documents_are_learned_and_ranked_like_others() {
         // All 100,000 words would take minutes.
         let seconds = started.elapsed();
         assert!(seconds < Duration::from_secs(30), "{system}: {seconds:?}");
+    }
+}
+
+/// Settings of a few bytes that ask for gigabytes, in folders whose checksums are right.
+#[test]
+fn networks_that_are_larger_than_their_files_are_refused_before_memory_is_taken() {
+    let desk = Desk::with_catalogue(60);
+    desk.succeed(&train_args("xml-cnn", "model", &["-q"]));
+    for (key, value, message) in [
+        (
+            "/head/layers",
+            json!([65_536, 65_536, 65_536]),
+            "d: the settings need ...",
+        ),
+        (
+            "/encoder/windows",
+            json!([1_000_003]),
+            "d/config.json: encoder.windows: must be numbers from 1 to 1024",
+        ),
+    ] {
+        let model = ModelReader::open(&desk.file("model")).unwrap();
+        let writer = ModelWriter::create(&desk.file("d"), true).unwrap();
+        for name in model.manifest().files.keys() {
+            let mut bytes = model.read_bytes(name).unwrap();
+            if name == "config.json" {
+                let mut config: Value = serde_json::from_slice(&bytes).unwrap();
+                *config.pointer_mut(key).unwrap() = value.clone();
+                bytes = serde_json::to_vec(&config).unwrap();
+            }
+            writer.write_bytes(name, &bytes).unwrap();
+        }
+        let details = model.manifest().details.clone();
+        writer.finish(&model.manifest().kind, details).unwrap();
+        let started = Instant::now();
+        refuse(&desk, "predict d documents.jsonl", BAD_DATA, message);
+        assert!(started.elapsed() < Duration::from_secs(10));
     }
 }

@@ -1,37 +1,64 @@
 //! First values of weights. They are drawn here and not by libtorch, so that a seed gives the same
 //! network on every device.
 
-use plethora_core::SeedStream;
+use plethora_core::{Error, Result, SeedStream};
 use rand::RngExt;
 use tch::{Device, Kind, Tensor};
 
 /// Draws first values by a seed, or leaves them at zero where they will be loaded.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Start(Option<SeedStream>);
+pub(crate) enum Start {
+    Seeded(SeedStream),
+    /// So many numbers are there to be loaded.
+    Blank(u64),
+}
 
 impl Start {
     pub(crate) fn seeded(seed: SeedStream) -> Self {
-        Self(Some(seed))
+        Self::Seeded(seed)
     }
 
-    /// Zeros everywhere: the weights come from a file.
+    /// Zeros everywhere: the weights come from elsewhere.
     pub(crate) fn blank() -> Self {
-        Self(None)
+        Self::Blank(u64::MAX)
+    }
+
+    /// Zeros everywhere: the weights come from a file that has room for so many numbers.
+    pub(crate) fn blank_for(num_values: u64) -> Self {
+        Self::Blank(num_values)
+    }
+
+    /// Refuses parameters of so many numbers if the file has fewer. It is asked before memory is taken for them: settings
+    /// of a few bytes may ask for a network of any size.
+    pub(crate) fn check(self, num_values: usize) -> Result<()> {
+        match self {
+            Self::Blank(there) if num_values as u64 > there => Err(Error::data(format!(
+                "the settings need {num_values} numbers, the files of the network have {there} at most"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// The part of a named purpose.
     pub(crate) fn named(self, purpose: &str) -> Self {
-        Self(self.0.map(|seed| seed.named(purpose)))
+        self.map(|seed| seed.named(purpose))
     }
 
     /// The part number `index` of a loop.
     pub(crate) fn child(self, index: usize) -> Self {
-        Self(self.0.map(|seed| seed.child(index as u64)))
+        self.map(|seed| seed.child(index as u64))
+    }
+
+    fn map(self, change: impl FnOnce(SeedStream) -> SeedStream) -> Self {
+        match self {
+            Self::Seeded(seed) => Self::Seeded(change(seed)),
+            blank @ Self::Blank(_) => blank,
+        }
     }
 
     /// Uniform numbers between `-bound` and `bound`.
     pub(crate) fn uniform(self, shape: &[i64], bound: f64) -> Tensor {
-        let Some(seed) = self.0 else {
+        let Self::Seeded(seed) = self else {
             return zeros(shape);
         };
         let mut rng = seed.rng();
@@ -49,7 +76,7 @@ impl Start {
 
     /// Normal numbers around 0.
     pub(crate) fn normal(self, shape: &[i64], deviation: f64) -> Tensor {
-        let Some(seed) = self.0 else {
+        let Self::Seeded(seed) = self else {
             return zeros(shape);
         };
         let mut rng = seed.rng();
@@ -67,8 +94,14 @@ impl Start {
     }
 }
 
-fn zeros(shape: &[i64]) -> Tensor {
-    Tensor::zeros(shape, (Kind::Float, Device::Cpu))
+/// Zeros that take no memory until they are laid out among other parameters.
+pub(crate) fn zeros(shape: &[i64]) -> Tensor {
+    Tensor::zeros([1], (Kind::Float, Device::Cpu)).expand(shape, false)
+}
+
+/// Ones that take no memory either.
+pub(crate) fn ones(shape: &[i64]) -> Tensor {
+    Tensor::ones([1], (Kind::Float, Device::Cpu)).expand(shape, false)
 }
 
 fn count(shape: &[i64]) -> usize {
@@ -91,6 +124,18 @@ mod tests {
         assert!(drawn.abs().max().double_value(&[]) <= bound);
         assert!(drawn.abs().max().double_value(&[]) > 0.98 * bound);
         assert_ne!(start.child(1).glorot([5, 5]), start.child(2).glorot([5, 5]));
-        assert_eq!(Start::blank().glorot([5, 5]), zeros(&[5, 5]));
+        let zeros = Tensor::zeros([5, 5], (Kind::Float, Device::Cpu));
+        assert_eq!(Start::blank().glorot([5, 5]), zeros);
+    }
+
+    #[test]
+    fn a_network_is_no_larger_than_its_file() {
+        let start = Start::blank_for(100).named("head").child(2);
+        assert!(start.check(100).is_ok());
+        let message = start.check(101).unwrap_err().to_string();
+        assert!(message.contains("need 101 numbers"), "{message}");
+        assert!(Start::seeded(SeedStream::new(1)).check(1 << 60).is_ok());
+        // Would be 4 TB.
+        assert_eq!(zeros(&[1 << 20, 1 << 20]).numel(), 1 << 40);
     }
 }

@@ -214,6 +214,9 @@ impl Front {
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(self.limits.read_timeout)
+            // Who has asked and closes its side for writing waits for the answer. One who has left looks the same,
+            // until the answer meets nobody: its work ends with the time of a request at the latest.
+            .half_close(true)
             .serve_connection(TokioIo::new(stream.clone()), service);
         if let Err(error) = watcher.watch(connection).await {
             tracing::debug!(%error, "a connection ended early");

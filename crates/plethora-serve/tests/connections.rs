@@ -5,11 +5,12 @@
 mod support;
 
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
+use serde_json::json;
 use support::client::Answer;
-use support::{Client, config, eventually, limited, start};
+use support::{Client, config, eventually, limited, start, texts};
 
 /// A client that asks for megabytes and reads nothing.
 fn ask_without_reading(client: &Client) -> TcpStream {
@@ -33,6 +34,60 @@ fn clients_that_do_not_read_are_let_go() {
     });
     let (_server, client) = start(&config);
     let silent: Vec<TcpStream> = (0..4).map(|_| ask_without_reading(&client)).collect();
+    let start = Instant::now();
+    assert_eq!(client.get("/health").status, 200);
+    assert!(start.elapsed() < Duration::from_secs(20));
+    drop(silent);
+}
+
+#[test]
+fn who_has_asked_and_closes_its_side_gets_the_answer() {
+    let (_server, client) = start(&limited(|limits| limits.max_connections = 4));
+    let body = json!({"documents": vec![texts().join(" "); 200]}).to_string();
+    let length = format!(
+        "Content-Type: application/json\r\nContent-Length: {}\r\n",
+        body.len()
+    );
+    let head = client.head("POST", "/v1/models/small/predict", &length);
+    let closed = |sent: &str| {
+        let mut stream = client.connect();
+        stream.write_all(sent.as_bytes()).unwrap();
+        stream.shutdown(Shutdown::Write).unwrap();
+        stream
+    };
+    // More than there may be connections: each is let go of once it is answered.
+    for _ in 0..20 {
+        let answer = Answer::read(&mut closed(&format!("{head}{body}")));
+        assert_eq!(answer.status, 200, "{}", answer.body);
+    }
+    // Half a request is none, and is not waited for.
+    let started = Instant::now();
+    for half in [&head[..20], &format!("{head}{}", &body[..100])] {
+        let mut rest = String::new();
+        let _ = closed(half).read_to_string(&mut rest);
+        assert!(
+            rest.is_empty() || rest.starts_with("HTTP/1.1 400"),
+            "{rest}"
+        );
+    }
+    assert!(started.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn who_closes_its_side_and_does_not_read_is_let_go() {
+    let config = limited(|limits| {
+        limits.max_connections = 2;
+        limits.max_connections_per_address = Some(2);
+        limits.write_timeout = Duration::from_millis(500);
+    });
+    let (_server, client) = start(&config);
+    let silent: Vec<TcpStream> = (0..2)
+        .map(|_| {
+            let stream = ask_without_reading(&client);
+            let _ = stream.shutdown(Shutdown::Write);
+            stream
+        })
+        .collect();
     let start = Instant::now();
     assert_eq!(client.get("/health").status, 200);
     assert!(start.elapsed() < Duration::from_secs(20));

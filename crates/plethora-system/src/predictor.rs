@@ -261,6 +261,8 @@ pub(crate) fn as_model_error(error: Error, folder: &ModelReader) -> Error {
         Error::Config { ref key, .. } if key != DEVICE => {
             Error::model(&folder.folder().join(CONFIG_FILE), error.to_string())
         }
+        // What does not fit is in the folder, and nowhere else.
+        Error::Data(_) => Error::model(folder.folder(), error.to_string()),
         other => other,
     }
 }

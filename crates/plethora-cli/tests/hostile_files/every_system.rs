@@ -4,10 +4,34 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::neural::{ENCODER, train_args};
-use crate::support::{Desk, TEST_PART, TRAIN_PART, join};
+use crate::support::neural::{CLUSTERED, ENCODER, train_args};
+use crate::support::{Desk, TEST_PART, TRAIN_PART, has_neural_systems, join};
 
 const NAMES: [&str; 2] = ["--vocabulary", "labels.jsonl"];
+
+/// Forms of systems whose folders have other files than the usual one's: a name, the system, what makes the form.
+const FORMS: [(&str, &str, &[&str]); 5] = [
+    ("lightxml-clustered", "lightxml", &CLUSTERED),
+    (
+        "lightxml-attention",
+        "lightxml",
+        &["--set", "head.form=attention"],
+    ),
+    ("lightxml-exact", "lightxml", &["--set", "head.form=exact"]),
+    (
+        "lightxml-neighbours",
+        "lightxml",
+        &["--set", "neighbours.num_neighbours=5"],
+    ),
+    (
+        "treaderxml-mean",
+        "treaderxml",
+        &["--set", "neighbours.by=mean"],
+    ),
+];
+
+/// Documents of ten features and four labels.
+const NUM_ROWS: usize = 120;
 
 /// Folders of models on a desk: `models/NAME` and, from equal runs, `again/NAME`.
 pub(crate) struct EverySystem {
@@ -25,10 +49,23 @@ impl EverySystem {
                 desk.succeed(&arguments(spec.name, &model));
             }
             let of = |name: &str| format!("{folder}/{name}");
+            for (name, system, form) in FORMS.iter().filter(|_| has_neural_systems()) {
+                let model = of(name);
+                desk.succeed(&join(&[&arguments(system, &model), form]));
+            }
+            let features = of("features");
+            desk.write("features.txt", &feature_rows());
+            let format = ["--system", "parabel", "--format", "xmc-libsvm", "-j", "1"];
+            desk.succeed(&join(&[
+                &["train", "features.txt", "-q", "-o", &features],
+                &format,
+            ]));
             let [one, two, three] = ["parabel", "wide-tree", "knn"].map(of);
             for (name, way) in [
                 ("mean", &[][..]),
                 ("fused", &["--combination", "fused", "--fit"]),
+                ("powers", &["--combination", "powers", "--fit"]),
+                ("labels", &["--combination", "label-weights", "--fit"]),
             ] {
                 let fit: &[&str] = if way.is_empty() { &[] } else { &TRAIN_PART };
                 let target = of(&format!("ensemble-{name}"));
@@ -38,6 +75,9 @@ impl EverySystem {
             let calibrated = of("calibrated");
             let thresholds = ["--thresholds", "label", "-o", &calibrated, "-q"];
             desk.succeed(&join(&[&["calibrate", &one], &TEST_PART, &thresholds]));
+            let by_band = of("calibrated-bands");
+            let bands = ["--by-frequency", "--method", "platt", "-o", &by_band, "-q"];
+            desk.succeed(&join(&[&["calibrate", &one], &TEST_PART, &bands]));
             let chosen = of("auto");
             let budget = ["--budget", "10m", "-q", "-j", "1", "-o", &chosen];
             desk.succeed(&join(&[&["train"], &TRAIN_PART, &budget]));
@@ -65,6 +105,11 @@ impl EverySystem {
             assert!(one.contains_key(&Path::new(system.name).join("manifest.json")));
         }
     }
+}
+
+fn feature_rows() -> String {
+    let rows = (0..NUM_ROWS).map(|row| format!("{} {}:1.0\n", row % 4, row % 10));
+    format!("{NUM_ROWS} 10 4\n") + &rows.collect::<String>()
 }
 
 fn arguments<'a>(system: &'a str, model: &'a str) -> Vec<&'a str> {

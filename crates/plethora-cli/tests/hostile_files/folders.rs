@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use plethora::registry;
-use plethora_core::SeedStream;
 use plethora_core::corpus::{Content, Document};
+use plethora_core::{SeedStream, SparseVector};
 use plethora_system::RankOptions;
 use rand::{Rng, RngExt};
 use serde_json::{Value, json};
@@ -136,11 +136,19 @@ fn use_model(folder: &Path) -> bool {
         return false;
     };
     let texts = ["Harbours and tides: a history of the sea", "", "quelfels"];
-    let documents = texts.map(|text| Document {
-        id: text.to_owned(),
-        content: Content::Text(text.to_owned()),
+    let features = [vec![(0, 1.0), (7, 0.5)], vec![], vec![(99, 2.0)]];
+    let document = |content| Document {
+        id: String::new(),
+        content,
         labels: Vec::new(),
-    });
+    };
+    let documents: Vec<Document> = if predictor.details().takes_text {
+        let texts = texts.iter().map(ToString::to_string);
+        texts.map(Content::Text).map(document).collect()
+    } else {
+        let rows = features.into_iter().map(SparseVector::from_entries);
+        rows.map(Content::Features).map(document).collect()
+    };
     let options = RankOptions {
         top_k: 5,
         beam: None,
@@ -149,5 +157,8 @@ fn use_model(folder: &Path) -> bool {
         return false;
     };
     let first = rankings.iter().flatten().next();
-    first.is_none_or(|scored| predictor.explain(texts[0], scored.label).is_ok())
+    let is_explained = first.is_none_or(|scored| predictor.explain(texts[0], scored.label).is_ok());
+    // Most systems have no vectors of texts, and say so.
+    let _ = predictor.embed(&texts);
+    is_explained || !predictor.details().takes_text
 }

@@ -9,6 +9,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod encoders;
 mod every_system;
 mod folders;
 mod mutation;

@@ -1,20 +1,21 @@
 //! Every reader, and files for it that are damaged.
 
 use std::fs;
-use std::io::{Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use plethora::registry;
 use plethora_core::SeedStream;
 use plethora_core::artifact::MappedArrays;
-use plethora_core::corpus::{CorpusReader, ReadOptions, VocabularyFile};
+use plethora_core::corpus::{CorpusReader, Feedback, ReadOptions, VocabularyFile};
 use plethora_core::text::{TokenizerConfig, WordVectors, Words, WordsBuilder, WordsConfig};
 use plethora_serve::{ModelSource, ServeConfig, Server};
 use plethora_system::settings::{Step, parse_config, resolve};
 use rand::RngExt;
 
+use crate::encoders;
 use crate::mutation::mutate;
 
 const TESTDATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata");
@@ -22,18 +23,26 @@ const TESTDATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata");
 /// Reads a file; true where it can be used.
 type Reader = fn(&Readers, &Path, &str) -> bool;
 
-/// The readers, by their folders in `testdata/hostile`.
-const READERS: [(&str, Reader); 6] = [
-    ("corpora", |_, path, _| corpus(path)),
-    ("vocabularies", |_, path, _| {
+/// The readers, by their folders in `testdata`.
+const READERS: [(&str, Reader); 8] = [
+    ("hostile/corpora", |_, path, _| corpus(path)),
+    // What other programs write, Parquet and Arrow among it.
+    ("formats", |_, path, _| corpus(path)),
+    ("hostile/feedback", |readers, path, _| {
+        let read = Feedback::read(path).is_ok();
+        // A server goes on with the file, whatever is in it.
+        Server::start(registry(), &serving(path), &readers.models).unwrap();
+        read
+    }),
+    ("hostile/vocabularies", |_, path, _| {
         VocabularyFile::from(path.to_owned()).read().is_ok()
     }),
-    ("settings", |_, path, _| settings(path)),
-    ("arrays", |_, path, _| arrays(path)),
-    ("word_vectors", |readers, path, _| {
+    ("hostile/settings", |_, path, _| settings(path)),
+    ("hostile/arrays", |_, path, _| arrays(path)),
+    ("hostile/word_vectors", |readers, path, _| {
         WordVectors::read(path, &readers.words, None).is_ok()
     }),
-    ("requests", |readers, path, seed| {
+    ("hostile/requests", |readers, path, seed| {
         readers.request(path, seed)
     }),
 ];
@@ -42,8 +51,19 @@ const READERS: [(&str, Reader); 6] = [
 pub(crate) struct Readers {
     seeds: Vec<(Reader, String, Vec<u8>)>,
     words: Words,
+    models: Vec<ModelSource>,
     server: Server,
     desk: PathBuf,
+}
+
+/// A server of which others know nothing, with this file for feedback.
+fn serving(feedback: &Path) -> ServeConfig {
+    ServeConfig {
+        address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+        reload_interval: Duration::ZERO,
+        feedback: Some(feedback.to_owned()),
+        ..ServeConfig::default()
+    }
 }
 
 impl Readers {
@@ -51,16 +71,20 @@ impl Readers {
     pub(crate) fn new(desk: &Path) -> Self {
         let mut seeds = Vec::new();
         for (folder, reader) in READERS {
-            let folder = Path::new(TESTDATA).join("hostile").join(folder);
-            let mut paths: Vec<PathBuf> = fs::read_dir(folder)
-                .unwrap()
+            let entries = fs::read_dir(Path::new(TESTDATA).join(folder)).unwrap();
+            let mut paths: Vec<PathBuf> = entries
                 .map(|entry| entry.unwrap().path())
+                .filter(|path| path.is_file() && path.extension().is_none_or(|name| name != "py"))
                 .collect();
             paths.sort();
             for path in paths {
                 let name = path.file_name().unwrap().to_str().unwrap().to_owned();
                 seeds.push((reader, name, fs::read(path).unwrap()));
             }
+        }
+        for (place, file) in encoders::FILES.iter().enumerate() {
+            let content = fs::read(Path::new(TESTDATA).join(file.path)).unwrap();
+            seeds.push((encoder, place.to_string(), content));
         }
         let mut words = WordsBuilder::new(WordsConfig {
             tokenizer: TokenizerConfig::default(),
@@ -72,17 +96,13 @@ impl Readers {
         })
         .unwrap();
         words.push_batch(&["the sea, das Meer: über naïve größe v2_beta"]);
-        let config = ServeConfig {
-            address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-            reload_interval: Duration::ZERO,
-            feedback: Some(desk.join("feedback.jsonl")),
-            ..ServeConfig::default()
-        };
-        let model = ModelSource::parse(&format!("m={TESTDATA}/model_v1")).unwrap();
+        let config = serving(&desk.join("feedback.jsonl"));
+        let models = vec![ModelSource::parse(&format!("m={TESTDATA}/model_v1")).unwrap()];
         Self {
             seeds,
             words: words.finish().unwrap().0,
-            server: Server::start(registry(), &config, &[model]).unwrap(),
+            server: Server::start(registry(), &config, &models).unwrap(),
+            models,
             desk: desk.to_owned(),
         }
     }
@@ -102,35 +122,62 @@ impl Readers {
         reader(self, &path, name)
     }
 
-    /// Posts a body to the address that the file's name gives; no answer may be a failure of the server.
+    /// Sends a request; no answer may be a failure of the server. The file's name says where to: `a_b.json` and `a_b.form`
+    /// are bodies for `/a/b`, `a_b.query` is what follows the question mark, and `.http` are whole requests.
     fn request(&self, path: &Path, name: &str) -> bool {
-        let address = name.trim_start_matches("found-").trim_end_matches(".json");
-        let address = address
-            .split('+')
-            .next()
-            .unwrap_or(address)
-            .replace('_', "/");
-        let body = fs::read(path).unwrap();
+        let content = fs::read(path).unwrap();
+        let (address, kind) = name
+            .trim_start_matches("found-")
+            .rsplit_once('.')
+            .unwrap_or((name, "json"));
+        let address = address.split('+').next().unwrap_or(address);
+        let address = address.replace('_', "/");
+        let common = "HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n";
+        let sent = match kind {
+            "http" => content,
+            "query" => {
+                let start = format!("GET /{address}?");
+                let end = format!(" {common}\r\n");
+                [start.as_bytes(), &content, end.as_bytes()].concat()
+            }
+            _ => {
+                let media_type = match kind {
+                    "form" => "application/x-www-form-urlencoded",
+                    _ => "application/json",
+                };
+                let length = content.len();
+                let head = format!(
+                    "POST /{address} {common}Content-Type: {media_type}\r\nContent-Length: {length}\r\n\r\n"
+                );
+                [head.as_bytes(), &content].concat()
+            }
+        };
         let mut stream = TcpStream::connect(self.server.address()).unwrap();
         stream
             .set_read_timeout(Some(Duration::from_secs(60)))
             .unwrap();
-        let head = format!(
-            "POST /{address} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
-             Connection: close\r\n\r\n",
-            body.len()
-        );
         let mut answer = Vec::new();
-        // The server may have said all there is to say before it has read the whole body.
-        let _ = stream.write_all(&[head.as_bytes(), &body].concat());
-        let _ = stream.read_to_end(&mut answer);
+        // The server may have said all there is to say before it has read the whole request.
+        let _ = stream.write_all(&sent);
+        let _ = stream.shutdown(Shutdown::Write);
+        let read = stream.read_to_end(&mut answer);
+        let is_late = read.is_err_and(|error| error.kind() == ErrorKind::WouldBlock);
+        assert!(!is_late, "no answer of /{address} for a minute");
         let status = String::from_utf8_lossy(answer.get(9..12).unwrap_or_default()).into_owned();
+        // What is no request has no answer, either.
+        let is_hung_up = status.is_empty() && matches!(kind, "http" | "query");
         assert!(
-            status.starts_with(['2', '4']),
+            is_hung_up || status.starts_with(['2', '4']),
             "status `{status}` of /{address}"
         );
         status.starts_with('2')
     }
+}
+
+/// Reads an encoder with a file in the place of one of its own.
+fn encoder(readers: &Readers, path: &Path, place: &str) -> bool {
+    let file = &encoders::FILES[place.parse::<usize>().unwrap()];
+    encoders::read(file, Path::new(TESTDATA), path, &readers.desk)
 }
 
 #[expect(clippy::unnecessary_fold, reason = "side by side with others")]

@@ -7,6 +7,7 @@ use std::fs;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Seconds of CPU, and on a busy machine of time, that a case may take.
@@ -48,7 +49,13 @@ pub(crate) fn cases() -> Option<(PathBuf, std::ops::Range<u64>)> {
 
 /// In a child: works through its cases. A case says whether its input was accepted.
 pub(crate) fn work(folder: &Path, cases: std::ops::Range<u64>, mut one: impl FnMut(u64) -> bool) {
-    panic::set_hook(Box::new(|_| {}));
+    // The last panic of a case is what is reported; those inside of libraries may be caught on the way.
+    let place = Arc::new(Mutex::new(String::new()));
+    let noted = Arc::clone(&place);
+    panic::set_hook(Box::new(move |panic| {
+        let location = panic.location().map(ToString::to_string);
+        *noted.lock().unwrap_or_else(PoisonError::into_inner) = location.unwrap_or_default();
+    }));
     let progress = folder.join("progress");
     let report = |line: String| {
         use std::io::Write;
@@ -70,7 +77,8 @@ pub(crate) fn work(folder: &Path, cases: std::ops::Range<u64>, mut one: impl FnM
                 let text = cause.downcast_ref::<String>().cloned();
                 let text = text.or_else(|| cause.downcast_ref::<&str>().map(ToString::to_string));
                 let text = text.unwrap_or_default().replace('\n', " ");
-                report(format!("finding {case} panics: {text}\n"));
+                let place = place.lock().unwrap_or_else(PoisonError::into_inner);
+                report(format!("finding {case} panics at {place}: {text}\n"));
             }
         }
         let peak = peak_kib();

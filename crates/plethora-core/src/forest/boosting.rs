@@ -139,7 +139,8 @@ impl Forest {
             let is_sound = |(place, node): (usize, &Node)| {
                 let next = node.next as usize;
                 let leads_on = next > place && next + 1 < tree.len();
-                node.next == 0 || leads_on && (node.feature as usize) < num_features
+                // Leaves ask nothing, but their feature is looked up all the same: guessing would take longer.
+                (node.next == 0 || leads_on) && (node.feature as usize) < num_features
             };
             !tree.is_empty() && tree.iter().enumerate().all(is_sound)
         })
@@ -266,7 +267,12 @@ mod tests {
             Forest::read(&MappedArrays::open(&path).unwrap(), num_features).unwrap()
         };
         assert_eq!(read(&forest, 2), Some(forest.clone()));
-        let damages: [Damage; 4] = [
+        let damages: [Damage; 5] = [
+            |forest| {
+                let leaf = forest.trees[0].last_mut().unwrap();
+                assert_eq!(leaf.next, 0);
+                leaf.feature = 2;
+            },
             |forest| forest.trees[0][1].next = 1,
             |forest| forest.trees[0][0].next = 99,
             |forest| forest.trees[0][0].feature = 2,

@@ -12,7 +12,6 @@ use crate::Result;
 use crate::guard::guarded;
 use crate::parameters::{DenseParametersBuilder, Parameters};
 use crate::pretrained::{Cut, ON_CPU, ON_GPU, PieceBatch, at_rest};
-use crate::start::Start;
 use crate::systems::network_file;
 use crate::systems::ranked_batches::{RankedBatches, ReadsBatches};
 use crate::systems::rankings::flat;
@@ -98,9 +97,11 @@ impl FrozenEncoder {
     ) -> Result<Self> {
         let architecture = Architecture::read(&folder.path(ARCHITECTURE_FILE)?)?;
         let mut builder = DenseParametersBuilder::default();
-        let weights = Weights::Start(Start::blank());
+        let start = network_file::start(folder, ENCODER_FILE)?;
+        let weights = Weights::Start(start);
         let settings = config.transformer();
         let transformer = Transformer::new(&architecture, &settings, &mut builder, weights)?;
+        start.check(builder.num_values())?;
         let parameters = Parameters {
             dense: builder.finish_to_read(device, kind),
             tables: Vec::new(),

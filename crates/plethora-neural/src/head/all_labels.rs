@@ -2,11 +2,11 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tch::{Device, Kind, Reduction, Tensor};
+use tch::{Kind, Reduction, Tensor};
 
 use super::{HeadStep, LabelFacts, LabelHead, Ranked, VectorInput, log_odds};
 use crate::parameters::{DenseParametersBuilder, ParameterId};
-use crate::start::Start;
+use crate::start::{Start, zeros};
 use crate::train::{Learnt, LossScale};
 
 /// How scores become probabilities.
@@ -39,7 +39,7 @@ impl AllLabels {
         let shape = [labels.train_counts.len() as i64, width as i64];
         // At zero every label starts with its log-odds. Random outputs would first of all silence the
         // layers below: thousands of labels that are rarely true pull them down together.
-        let outputs = Tensor::zeros(shape, (Kind::Float, Device::Cpu));
+        let outputs = zeros(&shape);
         Self {
             outputs: builder.add_label_matrix("head.outputs", outputs),
             bias: builder.add_label_matrix("head.output_bias", labels.log_odds()),

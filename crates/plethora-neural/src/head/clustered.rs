@@ -16,7 +16,7 @@ use super::discriminator::Discriminator;
 use super::vector_input::{LabelPlaces, Ranked, VectorInput, send_back};
 use super::{HeadStep, LabelFacts, LabelHead, log_odds};
 use crate::parameters::{DenseParametersBuilder, ParameterId};
-use crate::start::Start;
+use crate::start::{Start, zeros};
 use crate::train::{Learnt, LossScale};
 
 /// Clusters of labels, and the labels in the best of them.
@@ -119,8 +119,7 @@ impl Clustered {
             log_odds = log_odds.index_select(0, &Tensor::from_slice(&by_label));
         }
         let shape = [num_outputs, setup.width as i64];
-        let zeros = Tensor::zeros(shape, (Kind::Float, Device::Cpu));
-        let weights = builder.add_label_matrix("head.clusters", zeros);
+        let weights = builder.add_label_matrix("head.clusters", zeros(&shape));
         let bias = builder.add_label_matrix("head.cluster_bias", log_odds);
         let (discriminator, rows) = if is_flat {
             (None, None)

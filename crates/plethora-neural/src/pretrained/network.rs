@@ -128,7 +128,12 @@ impl PieceNetwork {
                 Transformer::new(architecture, &config.encoder, builder, setup.weights)
             })
         });
+        // Before the head is made, which has tables for labels of the encoder's width, and once all is known.
+        setup.start.check(builder.num_values())?;
         let (head, tables) = setup.head(&encoder, &mut builder);
+        let of_tables = tables.iter().map(|table| table.values().numel());
+        let num_values = builder.num_values() + of_tables.sum::<usize>();
+        setup.start.check(num_values)?;
         Ok(Self {
             parameters: Parameters {
                 dense: if setup.is_trained {

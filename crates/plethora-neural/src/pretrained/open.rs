@@ -8,7 +8,6 @@ use super::network::{HeadPlan, PieceNetwork, PieceSetup};
 use crate::Result;
 use crate::head::Clusters;
 use crate::precision::prediction_kind;
-use crate::start::Start;
 use crate::systems::label_clusters::{blank, open_clusters};
 use crate::systems::network_file;
 use crate::train::Network as _;
@@ -35,20 +34,22 @@ pub(super) fn open_members(
                 HeadPlan::Adaptive(config.clone(), open_clusters(folder, member, num_labels)?)
             }
         };
+        let name = member_file_name(member);
+        let start = network_file::start(folder, &name)?;
         let num_clusters = plan.clusters().map_or(0, Clusters::num_clusters);
         let network = PieceNetwork::new(&PieceSetup {
             config,
             architecture,
-            weights: Weights::Start(Start::blank()),
+            weights: Weights::Start(start),
             labels: blank(&vec![0; num_labels]),
             plan: &plan,
             clusters: blank(&vec![0; num_clusters]),
             device,
             kind: prediction_kind(config.train.precision, device),
-            start: Start::blank(),
+            start,
             is_trained: false,
         })?;
-        network_file::load(network.parameters(), folder, &member_file_name(member))?;
+        network_file::load(network.parameters(), folder, &name)?;
         Ok(PieceMember { plan, network })
     };
     (0..config.num_members()).map(open_member).collect()

@@ -8,6 +8,7 @@ use tch::{Kind, Tensor};
 
 use crate::Result;
 use crate::parameters::Parameters;
+use crate::start::Start;
 
 /// The folder that the files of a model are written to.
 pub(crate) fn folder_of(writer: &ModelWriter) -> PathBuf {
@@ -25,6 +26,13 @@ pub(crate) fn save(parameters: &Parameters, path: &Path) -> Result<()> {
     }
     file.finish()?;
     Ok(())
+}
+
+/// Where the parameters start from that the file `name` of a model folder will be loaded into.
+pub(crate) fn start(folder: &ModelReader, name: &str) -> Result<Start> {
+    folder.path(name)?;
+    let size = (folder.manifest().files.get(name)).map_or(0, |entry| entry.size);
+    Ok(Start::blank_for(size / size_of::<f32>() as u64))
 }
 
 /// Fills parameters with what a file of a model folder has.

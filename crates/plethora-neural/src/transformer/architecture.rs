@@ -225,7 +225,7 @@ fn read_keys(keys: &ConfigKeys<'_>, kind: ArchitectureKind) -> Result<Architectu
     Ok(Architecture {
         original: Map::new(),
         kind,
-        num_layers: keys.size(names.num_layers)?,
+        num_layers: keys.layers(names.num_layers)?,
         shape,
         vocab_size: keys.size("vocab_size")?,
         num_positions,
@@ -417,10 +417,8 @@ mod tests {
             refused("hidden_size", "wide".into()),
             "`hidden_size` is \"wide\" where a number from 1 to 16777216 is expected"
         );
-        assert_eq!(
-            refused("vocab_size", Value::Null),
-            "`vocab_size` is missing"
-        );
+        assert!(refused("vocab_size", Value::Null).ends_with("`vocab_size` is missing"));
+        assert!(refused("num_hidden_layers", 1001.into()).contains("from 1 to 1000 is"));
         assert_eq!(
             refused("num_attention_heads", 3.into()),
             "`num_attention_heads` is 3, which does not divide `hidden_size`, 8"

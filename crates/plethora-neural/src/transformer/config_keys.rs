@@ -1,5 +1,6 @@
 //! Reading the keys of a config.json with errors that name them.
 
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use plethora_core::Error;
@@ -12,6 +13,9 @@ use crate::Result;
 /// Sizes beyond this are damage, and their products would not fit.
 const MAX_SIZE: u64 = 1 << 24;
 
+/// Ten times those of the deepest encoders. Each is an object with a dozen tensors, whatever their size.
+const MAX_LAYERS: u64 = 1000;
+
 /// The object in a config.json.
 pub(super) struct ConfigKeys<'a> {
     pub(super) path: &'a Path,
@@ -22,25 +26,34 @@ impl ConfigKeys<'_> {
     /// A size that must be there.
     pub(super) fn size(&self, key: &str) -> Result<i64> {
         match self.get(key) {
-            Some(value) => self.size_of(key, value, 1),
-            None => Err(self.error(format!("`{key}` is missing"))),
+            Some(value) => self.size_of(key, value, 1..=MAX_SIZE),
+            None => Err(self.missing(key)),
+        }
+    }
+
+    /// A number of layers, which must be there.
+    pub(super) fn layers(&self, key: &str) -> Result<i64> {
+        match self.get(key) {
+            Some(value) => self.size_of(key, value, 1..=MAX_LAYERS),
+            None => Err(self.missing(key)),
         }
     }
 
     /// A number from 0 that may be left out.
     pub(super) fn count_or(&self, key: &str, default: i64) -> Result<i64> {
         self.get(key)
-            .map_or(Ok(default), |value| self.size_of(key, value, 0))
+            .map_or(Ok(default), |value| self.size_of(key, value, 0..=MAX_SIZE))
     }
 
-    fn size_of(&self, key: &str, value: &Value, least: u64) -> Result<i64> {
+    fn size_of(&self, key: &str, value: &Value, range: RangeInclusive<u64>) -> Result<i64> {
         value
             .as_u64()
-            .filter(|size| (least..=MAX_SIZE).contains(size))
+            .filter(|size| range.contains(size))
             .map(|size| size as i64)
             .ok_or_else(|| {
+                let (least, most) = (range.start(), range.end());
                 self.error(format!(
-                    "`{key}` is {value} where a number from {least} to {MAX_SIZE} is expected"
+                    "`{key}` is {value} where a number from {least} to {most} is expected"
                 ))
             })
     }
@@ -65,7 +78,7 @@ impl ConfigKeys<'_> {
         match self.get(key) {
             Some(Value::String(text)) => Ok(text),
             Some(value) => Err(self.error(format!("`{key}` is {value} where a text is expected"))),
-            None => Err(self.error(format!("`{key}` is missing"))),
+            None => Err(self.missing(key)),
         }
     }
 
@@ -97,6 +110,10 @@ impl ConfigKeys<'_> {
         self.error(format!(
             "`{key}` is {value}, which is not supported; supported is {supported}"
         ))
+    }
+
+    fn missing(&self, key: &str) -> crate::Error {
+        self.error(format!("`{key}` is missing"))
     }
 
     pub(super) fn error(&self, message: String) -> crate::Error {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use plethora_core::artifact::MappedArrays;
-use tch::{Device, Kind, Tensor};
+use tch::Tensor;
 
 use super::architecture::Architecture;
 use super::linear::{Linear, Norm};
@@ -12,7 +12,7 @@ use super::trained_folder;
 use super::weight_files::WeightFiles;
 use crate::Result;
 use crate::parameters::{DenseParametersBuilder, ParameterId};
-use crate::start::Start;
+use crate::start::{Start, ones, zeros};
 
 /// Where weights come from.
 #[derive(Debug, Clone, Copy)]
@@ -198,11 +198,10 @@ impl<'a> Loader<'a> {
             }
             Source::Start(start) => {
                 let shape = final_shape(tensors);
-                let options = (Kind::Float, Device::Cpu);
                 match fill {
                     Fill::Normal => start.named(name).normal(&shape, self.deviation),
-                    Fill::Zeros => Tensor::zeros(shape, options),
-                    Fill::Ones => Tensor::ones(shape, options),
+                    Fill::Zeros => zeros(&shape),
+                    Fill::Ones => ones(&shape),
                 }
             }
         };
@@ -227,6 +226,7 @@ fn final_shape(tensors: &[FileTensor]) -> Vec<i64> {
 #[cfg(test)]
 mod tests {
     use plethora_core::SeedStream;
+    use tch::{Device, Kind};
 
     use super::super::{Transformer, golden};
     use super::*;

@@ -146,7 +146,8 @@ fn network(golden: &Golden, case: &Case, form: TReaderForm, label_chunk: usize) 
         num_known: golden.names.len(),
         device: Device::Cpu,
         start: Start::seeded(SeedStream::new(5)),
-    });
+    })
+    .unwrap();
     let dense = network.parameters().dense.iter();
     let tables = network.parameters().tables.iter();
     let all = dense

@@ -9,7 +9,6 @@ use plethora_system::{
     ExplainingNeighbour, Explanation, FeatureContribution, Method, RankOptions, SpanWeight,
     spans_of, terms_of,
 };
-use tch::{Kind, Tensor};
 
 use super::batch::{DocumentWords, TReaderBatch};
 use super::config::{NeighbourVectors, TReaderConfig};
@@ -20,7 +19,7 @@ use super::ranker::TReaderRanker;
 use super::retriever::{Known, NeighbourVotes, Retriever};
 use crate::Result;
 use crate::parameters::Parameters;
-use crate::start::Start;
+use crate::start::zeros;
 use crate::systems::NeuralModel;
 use crate::systems::label_clusters::blank;
 use crate::systems::network_file::{self, folder_of};
@@ -177,12 +176,12 @@ impl NeuralModel for TReaderModel {
         let known = retriever.as_ref();
         let mut network = TReaderNetwork::new(&TReaderSetup {
             config: &config,
-            word_vectors: &Tensor::zeros(shape, (Kind::Float, tch::Device::Cpu)),
+            word_vectors: &zeros(&shape),
             labels: blank(&vec![0; num_labels]),
             num_known: known.map_or(0, |retriever| retriever.teacher().num_known()),
             device,
-            start: Start::blank(),
-        });
+            start: network_file::start(folder, NETWORK_FILE)?,
+        })?;
         network_file::load(network.parameters(), folder, NETWORK_FILE)?;
         network.end_training();
         Ok(Self {

@@ -14,7 +14,7 @@ use crate::head::{
 };
 use crate::parameters::{DenseParametersBuilder, ParameterId, Parameters, RowTable, TableRows};
 use crate::precision::compute_kind;
-use crate::start::Start;
+use crate::start::{Start, zeros};
 use crate::systems::attribution::contributions;
 use crate::train::{Learnt, LossScale, Network, StepPart};
 
@@ -64,7 +64,11 @@ struct Encoded {
 }
 
 impl TReaderNetwork {
-    pub(crate) fn new(setup: &TReaderSetup<'_>) -> Self {
+    /// A fresh network.
+    ///
+    /// # Errors
+    /// If its weights are to come from a file that is too small for it.
+    pub(crate) fn new(setup: &TReaderSetup<'_>) -> Result<Self> {
         let TReaderSetup {
             config,
             device,
@@ -72,6 +76,7 @@ impl TReaderNetwork {
             ..
         } = *setup;
         let width = config.vectors.width;
+        start.check(setup.word_vectors.numel())?;
         let mut builder = DenseParametersBuilder::default();
         let mut tables = vec![RowTable::new(
             "words",
@@ -84,8 +89,7 @@ impl TReaderNetwork {
             (config.teacher.is_read()).then(|| TeacherSide::new(setup, &mut builder, &mut tables));
         let positions = config.reading.positions.then(|| {
             let shape = [config.words.max_length as i64, width as i64];
-            let zeros = Tensor::zeros(shape, (Kind::Float, Device::Cpu));
-            let id = builder.add("text.positions", zeros);
+            let id = builder.add("text.positions", zeros(&shape));
             builder.leave_undecayed(id);
             id
         });
@@ -104,7 +108,9 @@ impl TReaderNetwork {
             builder.add("teacher.mixture", start)
         });
         let kind = compute_kind(config.train.precision, device);
-        Self {
+        let of_tables = tables.iter().map(|table| table.values().numel());
+        start.check(builder.num_values() + of_tables.sum::<usize>())?;
+        Ok(Self {
             parameters: Parameters {
                 dense: builder.finish_in(device, kind),
                 tables,
@@ -122,7 +128,7 @@ impl TReaderNetwork {
             device,
             kind,
             loss: config.train.loss,
-        }
+        })
     }
 
     pub(crate) fn device(&self) -> Device {

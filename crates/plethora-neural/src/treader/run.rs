@@ -292,7 +292,7 @@ impl TReaderRun<'_> {
             num_known: retriever.map_or(0, |retriever| retriever.teacher().num_known()),
             device: open_device(self.device)?,
             start: Start::seeded(seed.named("network")),
-        });
+        })?;
         let num_read = rows.map_or(0, Rows::most_read);
         let sizes = (counts.len(), num_read);
         let need = memory_need(&network, config, sizes, self.device);

@@ -28,6 +28,9 @@ const WORD_BATCHES: (usize, usize) = (16, 64);
 /// Batches are multiples of this.
 const BATCH_STEP: usize = 8;
 
+/// Words that a filter spans; whole paragraphs would be a typing error.
+const MAX_WINDOW: usize = 1024;
+
 /// Settings as users give them: what they leave open is chosen by the number of documents, see
 /// [`settled`](Self::settled).
 pub type OpenWordConfig = WordConfig<Auto<usize>>;
@@ -307,13 +310,14 @@ impl EncoderConfig {
                 share_below_one("encoder.dropout", lstm.dropout)
             }
             Self::Cnn(cnn) => {
+                let is_window = |words| (1..=MAX_WINDOW).contains(words);
                 check(
-                    !cnn.windows.is_empty() && cnn.windows.iter().all(|&words| words >= 1),
+                    !cnn.windows.is_empty() && cnn.windows.iter().all(is_window),
                     "encoder.windows",
-                    "must be numbers from 1",
+                    "must be numbers from 1 to 1024",
                 )?;
-                at_least("encoder.filters", cnn.filters, 1)?;
-                at_least("encoder.pools", cnn.pools, 1)?;
+                within("encoder.filters", cnn.filters, 1..=65_536)?;
+                within("encoder.pools", cnn.pools, 1..=65_536)?;
                 share_below_one("encoder.word_dropout", cnn.word_dropout)
             }
         }

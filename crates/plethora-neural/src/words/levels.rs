@@ -62,32 +62,30 @@ impl Levels {
 
     /// Checks what a file says and completes it.
     pub(crate) fn complete(self, num_labels: usize) -> Result<Self> {
-        let mut num_items = None;
+        // No more at the top than below it: a damaged number must not decide how much memory is taken.
+        let mut above = self.parents.first().map_or(0, Vec::len);
         for (level, parents) in self.parents.iter().enumerate() {
-            let above = num_items.unwrap_or_else(|| highest(parents));
             if highest(parents) > above {
                 return Err(Error::data(format!("level {level} has no such parents")));
             }
-            num_items = Some(parents.len());
+            above = parents.len();
         }
-        if self.num_labels != num_labels || num_items.is_some_and(|items| items != num_labels) {
+        if self.num_labels != num_labels || !self.parents.is_empty() && above != num_labels {
             return Err(Error::Data("the levels are of other labels".into()));
         }
         Ok(self.with_children())
     }
 
     fn with_children(mut self) -> Self {
-        self.children = self
-            .parents
-            .iter()
-            .map(|parents| {
-                let mut of_items = IndexRows::default();
-                for &parent in parents {
-                    of_items.push([parent]);
-                }
-                of_items.transpose(highest(parents))
-            })
-            .collect();
+        let children = (0..self.parents.len()).map(|level| {
+            let mut of_items = IndexRows::default();
+            for &parent in &self.parents[level] {
+                of_items.push([parent]);
+            }
+            // The last items of a level may have none below them.
+            of_items.transpose(self.num_items(level))
+        });
+        self.children = children.collect();
         self
     }
 
@@ -245,6 +243,26 @@ mod tests {
         let read: Levels = serde_json::from_str(&text).unwrap();
         assert_eq!(read.clone().complete(5).unwrap(), levels);
         assert!(read.complete(6).is_err());
+    }
+
+    #[test]
+    fn what_a_damaged_file_says_takes_no_memory_and_leads_nowhere_else() {
+        let read = |parents: &str| -> Result<Levels> {
+            let text = format!("{{\"num_labels\": 3, \"parents\": {parents}}}");
+            serde_json::from_str::<Levels>(&text).unwrap().complete(3)
+        };
+        for damaged in [
+            "[[4294967295, 0, 0]]",
+            "[[0, 3, 1]]",
+            "[[0, 1], [0, 2, 1]]",
+            "[[]]",
+            "[[], [0, 0, 0]]",
+        ] {
+            assert!(read(damaged).is_err(), "{damaged}");
+        }
+        let childless = read("[[0, 1, 1], [0, 1, 0]]").unwrap();
+        assert_eq!(childless.children(1, 1), [1]);
+        assert!(childless.children(1, 2).is_empty());
     }
 
     #[test]

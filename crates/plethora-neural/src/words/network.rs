@@ -57,6 +57,9 @@ impl WordNetwork {
         let config = setup.config;
         let mut builder = DenseParametersBuilder::default();
         let (reader, label_rows) = Reader::new(setup, &mut builder)?;
+        let of_labels = label_rows.as_ref().map_or(0, Tensor::numel);
+        let of_tables = setup.word_vectors.numel() + of_labels;
+        setup.start.check(builder.num_values() + of_tables)?;
         let is_trained = config.vectors.trained;
         let device = setup.device;
         let mut tables = vec![RowTable::new(

@@ -3,7 +3,6 @@
 use plethora_core::Error;
 use plethora_core::artifact::ModelReader;
 use plethora_core::text::Words;
-use tch::{Kind, Tensor};
 
 use super::config::WordConfig;
 use super::levels::Levels;
@@ -11,7 +10,7 @@ use super::model::{TrainedTree, levels_file_name, network_file_name};
 use super::network::{NetworkSetup, WordNetwork};
 use crate::Result;
 use crate::head::Clusters;
-use crate::start::Start;
+use crate::start::zeros;
 use crate::systems::label_clusters::{blank, open_clusters};
 use crate::systems::network_file;
 use crate::train::Network as _;
@@ -35,10 +34,11 @@ pub(super) fn open_tree(
     };
     let cluster_counts = vec![0; clusters.as_ref().map_or(0, Clusters::num_clusters)];
     let shape = [words.num_rows() as i64, config.vectors.width as i64];
-    let blank_words = Tensor::zeros(shape, (Kind::Float, tch::Device::Cpu));
+    let blank_words = zeros(&shape);
     let networks = (0..levels.len())
         .map(|level| {
             let counts = vec![0; levels.num_items(level)];
+            let name = network_file_name(tree, level);
             let network = WordNetwork::new(&NetworkSetup {
                 config,
                 word_vectors: &blank_words,
@@ -46,9 +46,8 @@ pub(super) fn open_tree(
                 candidates: (level > 0).then(|| levels.num_items(level)),
                 clusters: (clusters.as_ref()).map(|clusters| (clusters, blank(&cluster_counts))),
                 device,
-                start: Start::blank(),
+                start: network_file::start(folder, &name)?,
             })?;
-            let name = network_file_name(tree, level);
             network_file::load(network.parameters(), folder, &name)?;
             Ok(network)
         })

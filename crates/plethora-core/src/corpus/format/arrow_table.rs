@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use super::super::source::Origin;
 use super::super::{Label, ReadOptions};
+use super::arrow_bounds;
 use super::arrow_cells::BatchRow;
 use super::table::Table;
 use super::{ColumnarKind, Row, RowReader};
@@ -46,6 +47,7 @@ impl ArrowTable {
     pub(super) fn open(path: &Path, kind: ColumnarKind, options: &ReadOptions) -> Result<Self> {
         let origin = Origin::in_memory(path);
         let broken = |error: String| broken(&origin, error);
+        arrow_bounds::check(path, kind).map_err(broken)?;
         let schema = schema_of(path, kind)?;
         let names: Vec<&str> = (schema.fields().iter())
             .map(|field| field.name().as_str())

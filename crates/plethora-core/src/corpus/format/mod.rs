@@ -2,6 +2,8 @@
 
 mod annif_tsv;
 #[cfg(feature = "arrow")]
+mod arrow_bounds;
+#[cfg(feature = "arrow")]
 mod arrow_cells;
 #[cfg(feature = "arrow")]
 mod arrow_table;

@@ -1,10 +1,10 @@
 //! What a head of attention is made of, and what its labels start with.
 
-use tch::{Device, Kind, Tensor};
+use tch::Tensor;
 
 use crate::head::{Activation, LabelFacts};
 use crate::parameters::{ParameterId, Parameters};
-use crate::start::Start;
+use crate::start::{Start, zeros};
 use crate::words::config::AttentionConfig;
 
 /// Where the rows of all labels are.
@@ -85,7 +85,7 @@ impl AttentionForm {
 /// with what its score is beside, and departs from it as it learns.
 pub(super) fn own_outputs(shape: [i64; 2], starts_at_zero: bool, start: Start) -> Tensor {
     if starts_at_zero {
-        Tensor::zeros(shape, (Kind::Float, Device::Cpu))
+        zeros(&shape)
     } else {
         start.named("outputs").glorot(shape)
     }
