@@ -61,6 +61,11 @@ pub fn join(rendezvous: &Rendezvous) -> Result<()> {
     GROUP.set(rendezvous.meet()?).map_err(|_| again())
 }
 
+/// Processes that train together with this one, and itself.
+pub fn count() -> usize {
+    group().map_or(1, |ranks| ranks.place().count())
+}
+
 /// The group that this process is in.
 pub fn group() -> Option<&'static dyn Ranks> {
     GROUP.get().map(AsRef::as_ref)
