@@ -57,3 +57,67 @@ fn tables(parameters: &Parameters) -> impl Iterator<Item = &RowTable> {
     let tables = parameters.tables.iter();
     tables.filter(|table| table.is_changed_in_passing())
 }
+
+#[cfg(test)]
+mod tests {
+    use plethora_system::Shard;
+    use tch::Tensor;
+
+    use super::*;
+    use crate::parameters::DenseParametersBuilder;
+
+    /// Rank 1 of some, of whom the others have nothing to say.
+    #[derive(Debug)]
+    struct Lonely(Shard);
+
+    impl Ranks for Lonely {
+        fn place(&self) -> Shard {
+            self.0
+        }
+
+        fn sum(&self, _: &mut [f32]) -> plethora_core::Result<()> {
+            Ok(())
+        }
+
+        fn gather(&self, own: &[u8]) -> plethora_core::Result<Vec<Vec<u8>>> {
+            Ok(vec![Vec::new(), own.to_vec()])
+        }
+    }
+
+    fn rank_1_of(count: usize) -> &'static dyn Ranks {
+        Box::leak(Box::new(Lonely(Shard::new(1, count).unwrap())))
+    }
+
+    fn parameters() -> Parameters {
+        let rows = Tensor::from_slice2(&[[1.0_f32], [2.0], [3.0]]);
+        let table = RowTable::new("labels", &rows, true, tch::Device::Cpu);
+        Parameters {
+            dense: DenseParametersBuilder::default().finish(tch::Device::Cpu),
+            tables: vec![table.of_labels().changed_in_passing()],
+        }
+    }
+
+    #[test]
+    fn each_has_its_rows_and_the_layout_is_that_of_all() {
+        let parameters = parameters();
+        divide(&parameters, rank_1_of(2)).unwrap();
+        let own: Vec<f32> = parameters.tables[0]
+            .values()
+            .flatten(0, -1)
+            .try_into()
+            .unwrap();
+        assert_eq!(own, [2.0, 3.0]);
+        assert_eq!(parameters.layout(), [("labels".to_owned(), vec![3, 1])]);
+        let error = join(&parameters).unwrap_err().to_string();
+        assert!(error.contains("another number of rows"), "{error}");
+    }
+
+    #[test]
+    fn more_processes_than_labels_are_refused() {
+        let error = divide(&parameters(), rank_1_of(4)).unwrap_err().to_string();
+        assert!(
+            error.contains("4 processes cannot share 3 labels"),
+            "{error}"
+        );
+    }
+}

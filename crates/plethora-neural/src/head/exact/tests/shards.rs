@@ -9,8 +9,10 @@ use plethora_system::ranks::{Ranks, Rendezvous};
 
 use super::*;
 
+type Document = (&'static [u32], &'static [u32]);
+
 /// Documents of the step, with their true labels and those whose scores are raised.
-const DOCUMENTS: [(&[u32], &[u32]); 6] = [
+const DOCUMENTS: [Document; 6] = [
     (&[0, 7, 3], &[3, 9]),
     (&[], &[0]),
     (&[10, 7], &[]),
@@ -45,9 +47,9 @@ fn learn(
     let drawn = start().named("biases").normal(&[NUM_LABELS as i64, 1], 0.5);
     tables[1].values().shallow_clone().copy_(&drawn);
     if let Some(ranks) = ranks {
-        tables
-            .iter()
-            .for_each(|table| table.divide(ranks, Device::Cpu));
+        for table in tables {
+            table.divide(ranks, Device::Cpu);
+        }
     }
     let momenta = case.parameters.trained().zeros_like();
     let (mut loss, mut of_vectors, mut of_raised) = (0.0, Vec::new(), Vec::new());
@@ -66,7 +68,7 @@ fn learn(
         let vector = vectors
             .index_select(0, &Tensor::from_slice(&rows))
             .set_requires_grad(true);
-        let of = |pick: fn(&(&'static [u32], &'static [u32])) -> &'static [u32]| {
+        let of = |pick: fn(&Document) -> &'static [u32]| {
             LabelPlaces::new(documents.iter().map(|&document| pick(&DOCUMENTS[document])))
         };
         let (targets, raised) = (of(|document| document.0), of(|document| document.1));
@@ -112,7 +114,9 @@ fn learn(
         1,
         4,
     );
-    tables.iter().for_each(|table| table.join().unwrap());
+    for table in tables {
+        table.join().unwrap();
+    }
     of_vectors.sort_by_key(|(document, _)| *document);
     of_raised.sort_by_key(|(place, _)| *place);
     Learnt {
@@ -128,7 +132,7 @@ fn learn(
 /// As many processes as there are shares of the documents, in a ring.
 fn learn_together(
     shares: [[&'static [usize]; 2]; 2],
-    config: ExactConfig,
+    config: &ExactConfig,
     scale: LossScale,
 ) -> Vec<Learnt> {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -164,7 +168,7 @@ fn labels_in_shards_learn_as_whole_ones() {
             let all = [0, 1].map(|round| [shares[0][round], shares[1][round]].concat());
             let of_round = [all[0].len(), all[1].len()];
             let whole = learn(None, [&all[0], &all[1]], of_round, &config, scale);
-            let parts = learn_together(shares, config, scale);
+            let parts = learn_together(shares, &config, scale);
             let loss: f64 = parts.iter().map(|part| part.loss).sum();
             assert!(
                 (loss - whole.loss).abs() < 1e-5 * whole.loss,
