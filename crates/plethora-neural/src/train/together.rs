@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use plethora_core::Error as CoreError;
 use plethora_system::Shard;
-use plethora_system::ranks::{self, Ranks};
+use plethora_system::ranks::{self, GpuValues, Ranks};
 use sha2::{Digest, Sha256};
 use tch::{Kind, Tensor};
 
@@ -125,7 +125,12 @@ impl Together {
         own: Summed,
     ) -> Result<Summed> {
         let gradients = parameters.dense.gradients();
-        let mut values = to_values(gradients)?;
+        let stays = self.sum_on_gpu(gradients)?;
+        let mut values = if stays {
+            Vec::new()
+        } else {
+            to_values(gradients)?
+        };
         let wishes = [own.saves, own.ends].map(|wish| f32::from(u8::from(wish)));
         let learnt = [own.loss as f32, own.num_documents as f32];
         values.extend(learnt.into_iter().chain(wishes));
@@ -133,9 +138,10 @@ impl Together {
         let mut last = || values.pop().unwrap_or_default();
         let (ends, saves) = (last() > 0.0, last() > 0.0);
         let (num_documents, loss) = (last() as usize, f64::from(last()));
-        gradients
-            .shallow_clone()
-            .copy_(&Tensor::from_slice(&values).view_as(gradients));
+        if !stays {
+            let summed = Tensor::from_slice(&values).view_as(gradients);
+            gradients.shallow_clone().copy_(&summed);
+        }
         if !parameters.tables.is_empty() {
             let mut message = Vec::new();
             for part in rows.iter() {
@@ -156,6 +162,19 @@ impl Together {
             saves,
             ends,
         })
+    }
+
+    /// Adds up values of all ranks in place, if they are on GPUs that reach each other.
+    fn sum_on_gpu(self, values: &Tensor) -> Result<bool> {
+        let tch::Device::Cuda(gpu) = values.device() else {
+            return Ok(false);
+        };
+        let place = GpuValues {
+            address: values.data_ptr() as usize,
+            length: values.numel(),
+            gpu,
+        };
+        Ok(self.0.sum_on_gpu(place)?)
     }
 
     /// What rank 0 finds in a validation, for all of them. Where labels are divided, all have to look.
