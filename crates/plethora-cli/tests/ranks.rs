@@ -12,9 +12,10 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use plethora_core::artifact::MappedArrays;
 use serde_json::Value;
 use support::neural::train_args;
-use support::{Desk, join};
+use support::{Desk, TEST_PART, join};
 
 /// More than 50 steps without chance in them, in two batches each.
 const STEADY: [&str; 10] = [
@@ -30,9 +31,20 @@ const STEADY: [&str; 10] = [
     "f32",
 ];
 
+/// Labels that are changed in passing, of which each process has its own.
+const EXACT: [&str; 2] = ["--set", "head.form=exact"];
+
 fn without_dropout(system: &str) -> &'static [&'static str] {
     match system {
         "lightxml" => &["--set", "encoder.dropout=0", "--set", "document.dropout=0"],
+        "treaderxml" => &[
+            "--set",
+            "head.dropout=0",
+            "--set",
+            "reading.dropout=0",
+            "--set",
+            "reading.word_dropout=0",
+        ],
         _ => &[
             "--set",
             "encoder.dropout=0",
@@ -93,6 +105,17 @@ fn wait_for(path: &Path) {
     }
 }
 
+/// What both say of the dense weights that they end with, stage by stage; they have said it with `-vv`.
+fn last_weights(output: &Output) -> Vec<String> {
+    let log = String::from_utf8_lossy(&output.stderr);
+    let lines = log.lines().filter_map(|line| {
+        let (_, said) = line.split_once("dense weights")?;
+        let (_, hash) = said.split_once("sha256=")?;
+        Some(hash.trim_matches('"').to_owned())
+    });
+    lines.collect()
+}
+
 /// Losses and metrics that a training run has recorded, by step.
 fn records(desk: &Desk, model: &str) -> Vec<(u64, String, f64)> {
     let log = desk.read(&format!("{model}/metrics.jsonl"));
@@ -109,6 +132,24 @@ fn records(desk: &Desk, model: &str) -> Vec<(u64, String, f64)> {
     found
 }
 
+/// The largest difference between the weights of two models.
+fn distance(desk: &Desk, model: &str, other: &str) -> f32 {
+    let mut largest = 0_f32;
+    for (name, _) in weights(desk, model) {
+        let [one, two] = [model, other].map(|model| {
+            let path = desk.file(&format!("{model}/{name}"));
+            MappedArrays::open(&path).unwrap()
+        });
+        for array in one.names() {
+            let [one, two] = [&one, &two].map(|file| file.array::<f32>(array).unwrap());
+            assert_eq!(one.len(), two.len());
+            let differences = one.iter().zip(two).map(|(one, two)| (one - two).abs());
+            largest = differences.fold(largest, f32::max);
+        }
+    }
+    largest
+}
+
 /// Names and contents of the weights of a model.
 fn weights(desk: &Desk, model: &str) -> Vec<(String, Vec<u8>)> {
     let files = desk.model_files(model).into_iter();
@@ -119,11 +160,21 @@ fn weights(desk: &Desk, model: &str) -> Vec<(String, Vec<u8>)> {
     weights
 }
 
-fn assert_two_learn_as_one(system: &str) {
+/// Gives the place with the models `one` and `two`.
+fn assert_two_learn_as_one(system: &str, more: &[&str]) -> Desk {
     let desk = Desk::with_catalogue(300);
-    let steady = join(&[&STEADY, without_dropout(system)]);
+    let steady = join(&[&STEADY, without_dropout(system), more]);
     desk.succeed(&train_args(system, "one", &steady));
-    Pair::start(&desk, &train_args(system, "two", &steady)).succeed();
+    let outputs = Pair::start(
+        &desk,
+        &train_args(system, "two", &join(&[&steady, &["-vv"]])),
+    )
+    .end();
+    let log = String::from_utf8_lossy(&outputs[0].stderr);
+    assert!(outputs[0].status.success(), "{log}");
+    let [first, second] = [0, 1].map(|rank| last_weights(&outputs[rank]));
+    assert!(!first.is_empty());
+    assert_eq!(first, second);
     let (one, two) = (records(&desk, "one"), records(&desk, "two"));
     assert!(
         one.iter()
@@ -148,26 +199,66 @@ fn assert_two_learn_as_one(system: &str) {
         .iter()
         .filter(|name| name.to_string_lossy().contains("rank"));
     assert_eq!(ranks.count(), 0, "{left:?}");
+    desk
 }
 
 #[test]
 fn attentionxml_learns_in_two_processes_as_in_one() {
-    assert_two_learn_as_one("attentionxml");
+    assert_two_learn_as_one("attentionxml", &[]);
 }
 
 #[test]
 fn lightxml_learns_in_two_processes_as_in_one() {
-    assert_two_learn_as_one("lightxml");
+    assert_two_learn_as_one("lightxml", &[]);
+}
+
+#[test]
+fn labels_in_shards_learn_as_whole_ones() {
+    let desk = assert_two_learn_as_one("lightxml", &EXACT);
+    let distance = distance(&desk, "one", "two");
+    assert!(distance < 1e-5, "{distance}");
+    let [one, two] = ["one", "two"].map(|model| scores(&desk, model));
+    assert!(one.len() > 20);
+    for (one, two) in one.iter().zip(&two) {
+        assert!((one - two).abs() < 1e-5, "{one} {two}");
+    }
+}
+
+/// The scores of all predictions for the documents of the test part.
+fn scores(desk: &Desk, model: &str) -> Vec<f64> {
+    let predicted = desk.succeed(&join(&[&["predict", model], &TEST_PART]));
+    let mut scores = Vec::new();
+    for line in predicted.lines() {
+        let document: Value = serde_json::from_str(line).unwrap();
+        let labels = document["predictions"].as_array().unwrap().iter();
+        scores.extend(labels.map(|label| label["score"].as_f64().unwrap()));
+    }
+    scores
+}
+
+#[test]
+fn labels_in_shards_learn_from_neighbours_too() {
+    assert_two_learn_as_one("treaderxml", &EXACT);
 }
 
 #[test]
 fn a_pair_that_was_killed_resumes_and_ends_with_the_same_weights() {
+    assert_resumed("attentionxml", "tree-0.level-0", &[]);
+}
+
+#[test]
+fn labels_in_shards_are_resumed_as_well() {
+    assert_resumed("lightxml", "member-0", &EXACT);
+}
+
+fn assert_resumed(system: &str, stage: &str, more: &[&str]) {
     let desk = Desk::with_catalogue(300);
-    let often = join(&[&STEADY, &["--set", "train.checkpoint_minutes=0"]]);
-    Pair::start(&desk, &train_args("attentionxml", "whole", &often)).succeed();
-    let args = train_args("attentionxml", "killed", &often);
+    let often = ["--set", "train.checkpoint_minutes=0"];
+    let often = join(&[&STEADY, without_dropout(system), &often, more]);
+    Pair::start(&desk, &train_args(system, "whole", &often)).succeed();
+    let args = train_args(system, "killed", &often);
     let mut pair = Pair::start(&desk, &args);
-    wait_for(&desk.file("killed.training/tree-0.level-0.checkpoint.safetensors"));
+    wait_for(&desk.file(&format!("killed.training/{stage}.checkpoint.safetensors")));
     let killed = Instant::now();
     pair.ranks[1].kill().unwrap();
     let outputs = pair.end();
@@ -176,6 +267,16 @@ fn a_pair_that_was_killed_resumes_and_ends_with_the_same_weights() {
     assert_eq!(outputs[0].status.code(), Some(1), "{message}");
     assert!(message.contains("rank 0 of 2 has lost rank 1"), "{message}");
     assert!(!desk.file("killed").exists());
+    // A single process may resume, too, and ends with the same up to rounding.
+    let copied = Command::new("cp")
+        .current_dir(desk.path())
+        .args(["-r", "killed.training", "alone.training"])
+        .status();
+    assert!(copied.unwrap().success());
+    let alone = train_args(system, "alone", &often);
+    desk.succeed(&join(&[&alone, &["--resume"]]));
+    let distance = distance(&desk, "alone", "whole");
+    assert!(distance < 1e-3, "{distance}");
     Pair::start(&desk, &join(&[&args, &["--resume"]])).succeed();
     assert_eq!(weights(&desk, "killed"), weights(&desk, "whole"));
 }
@@ -214,8 +315,4 @@ fn what_cannot_be_trained_together_says_so() {
             "{message}"
         );
     }
-    let exact = ["--set", "head.form=exact"];
-    let outputs = Pair::start(&desk, &train_args("lightxml", "model", &exact)).end();
-    let message = String::from_utf8(outputs[0].stderr.clone()).unwrap();
-    assert!(message.contains("choose another head"), "{message}");
 }

@@ -17,6 +17,7 @@ mod logging;
 mod measure;
 mod model;
 mod pieces;
+mod python_ranks;
 mod settings;
 mod thread_pool;
 mod training;
@@ -38,6 +39,7 @@ fn _plethora(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(pieces::train_piece, module)?)?;
     module.add_function(wrap_pyfunction!(pieces::merge, module)?)?;
     module.add_function(wrap_pyfunction!(pieces::join_ranks, module)?)?;
+    module.add_function(wrap_pyfunction!(python_ranks::join_group, module)?)?;
     module.add_function(wrap_pyfunction!(dataset::read_dataset, module)?)?;
     module.add_function(wrap_pyfunction!(measure::measure, module)?)?;
     module.add_function(wrap_pyfunction!(jobs::check, module)?)?;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use tch::{Kind, Reduction, Tensor};
 
 use super::{HeadStep, LabelFacts, LabelHead, Ranked, VectorInput, log_odds};
+use crate::Result;
 use crate::parameters::{DenseParametersBuilder, ParameterId};
 use crate::start::{Start, zeros};
 use crate::train::{Learnt, LossScale};
@@ -72,7 +73,7 @@ impl AllLabels {
 }
 
 impl LabelHead<VectorInput<'_>> for AllLabels {
-    fn learn(&self, input: &VectorInput<'_>, step: &HeadStep<'_>) -> Learnt {
+    fn learn(&self, input: &VectorInput<'_>, step: &HeadStep<'_>) -> Result<Learnt> {
         let scores = self.scores(input);
         let truth = step.targets.matrix(&scores);
         let logits = match self.output {
@@ -86,10 +87,10 @@ impl LabelHead<VectorInput<'_>> for AllLabels {
         let sum =
             logits.binary_cross_entropy_with_logits::<Tensor>(&truth, None, None, Reduction::Sum);
         (&sum * (share * step.part.scale)).backward();
-        Learnt {
+        Ok(Learnt {
             loss: sum.detach() * share,
             rows: Vec::new(),
-        }
+        })
     }
 
     fn rank(&self, input: &VectorInput<'_>, _beam: usize, keep: usize) -> Ranked {

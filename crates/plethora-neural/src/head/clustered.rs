@@ -15,6 +15,7 @@ use super::clusters::Clusters;
 use super::discriminator::Discriminator;
 use super::vector_input::{LabelPlaces, Ranked, VectorInput, send_back};
 use super::{HeadStep, LabelFacts, LabelHead, log_odds};
+use crate::Result;
 use crate::parameters::{DenseParametersBuilder, ParameterId};
 use crate::start::{Start, zeros};
 use crate::train::{Learnt, LossScale};
@@ -159,7 +160,7 @@ impl Clustered {
 impl LabelHead<VectorInput<'_>> for Clustered {
     /// The loss is that of clusters and that of candidates, each summed or averaged by the step's loss
     /// scale, and averaged over documents.
-    fn learn(&self, input: &VectorInput<'_>, step: &HeadStep<'_>) -> Learnt {
+    fn learn(&self, input: &VectorInput<'_>, step: &HeadStep<'_>) -> Result<Learnt> {
         let HeadStep {
             targets,
             part,
@@ -199,7 +200,7 @@ impl LabelHead<VectorInput<'_>> for Clustered {
             rows.push(ranked.rows);
         }
         send_back(&back);
-        Learnt { loss, rows }
+        Ok(Learnt { loss, rows })
     }
 
     fn rank(&self, input: &VectorInput<'_>, beam: usize, keep: usize) -> Ranked {

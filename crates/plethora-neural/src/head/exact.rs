@@ -3,17 +3,21 @@
 //!
 //! With h the document vector, W and b the vectors and biases of the labels and y the truth, the
 //! gradient of the cross-entropy by a logit is e = sigmoid(W h + b) - y. A run gives e W to the
-//! document vector and e h to its labels; neither needs the other runs.
+//! document vector and e h to its labels; neither needs the other runs. So labels may lie in shards over
+//! several processes, too, which then share the vectors of a batch and add up what their labels say of them.
 
 use std::ops::Range;
 
+use plethora_system::ranks;
 use tch::{Device, Kind, Tensor};
 
+use self::gathered::Gathered;
 use super::bottleneck::Bottleneck;
 use super::label_chunks::{chunk_limit, label_chunks};
 use super::vector_input::{LabelPlaces, Prior, Ranked, VectorInput, send_back};
 use super::{HeadStep, LabelFacts, LabelHead};
-use crate::parameters::{DenseParametersBuilder, RowTable};
+use crate::Result;
+use crate::parameters::{DenseParametersBuilder, Parameters, RowShare, RowTable};
 use crate::start::Start;
 use crate::train::{Learnt, LossScale, MomentumRule, StepPart};
 
@@ -69,16 +73,21 @@ pub(crate) struct ExactSetup<'a> {
     pub(crate) device: Device,
 }
 
-/// The labels and what is needed to learn, in a step.
-struct Step<'a> {
-    /// documents x width.
+/// What labels learn from.
+struct Batch<'a> {
+    /// documents x width, apart from the graph.
     hidden: Tensor,
-    /// The same times what the loss of a label counts in the step.
-    scaled_hidden: Tensor,
-    /// What the loss of a label counts in the label's own step.
-    share: f64,
     targets: &'a LabelPlaces,
     prior: Option<&'a Prior<'a>>,
+    /// What the loss of a label counts in the label's own step.
+    weight: f64,
+}
+
+/// The labels and what is needed to learn, in a step.
+struct Step<'a> {
+    batch: &'a Batch<'a>,
+    /// The document vectors times the weight.
+    scaled_hidden: Tensor,
     part: &'a StepPart<'a>,
     vectors: &'a Tensor,
     biases: &'a Tensor,
@@ -89,8 +98,8 @@ struct Sums {
     loss: Tensor,
     /// Gradient of the narrow vector.
     of_vector: Tensor,
-    /// Gradients of the prior's values, run by run.
-    of_prior: Vec<Tensor>,
+    /// Gradients of the prior's values.
+    of_prior: Option<Tensor>,
 }
 
 impl Exact {
@@ -123,13 +132,19 @@ impl Exact {
             },
             chunk: config.chunk as i64,
         };
+        // Where several processes train, the labels of all may be too many for a device, which will have some.
+        let device = if ranks::count() > 1 {
+            Device::Cpu
+        } else {
+            setup.device
+        };
         let table = |name: &str, values: &Tensor| {
-            RowTable::new(name, values, true, setup.device)
+            RowTable::new(name, values, true, device)
                 .of_labels()
                 .changed_in_passing()
         };
         // A view of a single zero on the device, so that there are never two matrices of all labels.
-        let zero = Tensor::zeros([1, 1], (Kind::Float, setup.device));
+        let zero = Tensor::zeros([1, 1], (Kind::Float, device));
         let tables = vec![
             table("labels", &zero.expand([num_labels, width as i64], false)),
             table("label_bias", &setup.labels.log_odds().unsqueeze(1)),
@@ -138,13 +153,20 @@ impl Exact {
     }
 
     /// Adds the loss of a run and its part of the gradients, then changes the run's labels.
-    fn learn_chunk(&self, step: &Step<'_>, chunk: &Range<i64>, sums: &mut Sums) {
+    fn learn_chunk(
+        &self,
+        step: &Step<'_>,
+        chunk: &Range<i64>,
+        (sums, of_prior): (&mut Sums, &mut Vec<Tensor>),
+    ) {
         let part = |tensor: &Tensor| tensor.narrow(0, chunk.start, chunk.end - chunk.start);
-        let vectors = part(step.vectors).to_kind(step.hidden.kind());
-        let mut logits = product(&step.hidden, &vectors.tr());
+        let hidden = &step.batch.hidden;
+        let vectors = part(step.vectors).to_kind(hidden.kind());
+        let mut logits = product(hidden, &vectors.tr());
         let _ = logits.g_add_(&part(step.biases).tr());
-        let raised = step.prior.map(|prior| raise(&logits, prior, chunk));
-        let positives = positives_of(step.targets, chunk);
+        let prior = step.batch.prior;
+        let raised = prior.map(|prior| raise(&logits, (prior.places, &prior.values), chunk));
+        let positives = positives_of(step.batch.targets, chunk);
         sums.loss += logits.softplus().sum(Kind::Float);
         sums.loss -= logits
             .view([-1])
@@ -153,11 +175,11 @@ impl Exact {
         let errors = logits.sigmoid_();
         let minus = errors.new_full(positives.size(), -1.0, (Kind::Float, errors.device()));
         let _ = errors.view([-1]).index_add_(0, &positives, &minus);
-        let small_errors = errors.to_kind(step.hidden.kind());
+        let small_errors = errors.to_kind(hidden.kind());
         sums.of_vector += product(&small_errors, &vectors);
         if let Some(places) = raised {
             let at_places = errors.view([-1]).index_select(0, &places);
-            sums.of_prior.push(at_places);
+            of_prior.push(at_places);
         }
         let momentum = &step.part.momentum;
         if let Some(momenta) = momentum.momentum_of(self.tables.vectors) {
@@ -165,13 +187,50 @@ impl Exact {
             momentum.apply(&self.rule, part(step.vectors), part(momenta), &of_vectors);
         }
         if let Some(momenta) = momentum.momentum_of(self.tables.biases) {
-            let of_biases = errors.sum_dim_intlist(0, false, Kind::Float) * step.share;
+            let of_biases = errors.sum_dim_intlist(0, false, Kind::Float) * step.batch.weight;
             let rule = MomentumRule {
                 weight_decay: 0.0,
                 ..self.rule
             };
             let of_biases = of_biases.unsqueeze(1);
             momentum.apply(&rule, part(step.biases), part(momenta), &of_biases);
+        }
+    }
+
+    /// Has the labels that this process has learn from a batch.
+    fn learn_labels(
+        &self,
+        parameters: &Parameters,
+        part: &StepPart<'_>,
+        batch: &Batch<'_>,
+    ) -> Sums {
+        let _no_grad = tch::no_grad_guard();
+        let step = Step {
+            scaled_hidden: &batch.hidden * batch.weight,
+            batch,
+            part,
+            vectors: parameters.tables[self.tables.vectors].values(),
+            biases: parameters.tables[self.tables.biases].values(),
+        };
+        let mut sums = Sums {
+            loss: Tensor::zeros([], (Kind::Float, batch.hidden.device())),
+            of_vector: batch.hidden.zeros_like().to_kind(Kind::Float),
+            of_prior: None,
+        };
+        let mut of_prior = Vec::new();
+        for chunk in self.chunks(&batch.hidden, step.vectors) {
+            self.learn_chunk(&step, &chunk, (&mut sums, &mut of_prior));
+        }
+        // Runs rise by label, as the places do.
+        sums.of_prior = batch.prior.map(|_| Tensor::cat(&of_prior, 0));
+        sums
+    }
+
+    /// Parts of the loss of a document.
+    fn num_parts(&self, loss: LossScale) -> f64 {
+        match loss {
+            LossScale::Sum => 1.0,
+            LossScale::Mean => self.num_labels as f64,
         }
     }
 
@@ -184,8 +243,12 @@ impl Exact {
         }
     }
 
-    /// Runs of labels that are computed together.
-    fn chunks(&self, hidden: &Tensor) -> impl Iterator<Item = Range<i64>> + use<> {
+    /// Runs of rows that are computed together.
+    fn chunks(
+        &self,
+        hidden: &Tensor,
+        vectors: &Tensor,
+    ) -> impl Iterator<Item = Range<i64>> + use<> {
         let limit = match self.chunk {
             0 => {
                 let widest = hidden.size()[0].max(hidden.size()[1]);
@@ -193,7 +256,7 @@ impl Exact {
             }
             chunk => chunk,
         };
-        label_chunks(self.num_labels, limit)
+        label_chunks(vectors.size()[0], limit)
     }
 }
 
@@ -203,69 +266,75 @@ impl LabelHead<VectorInput<'_>> for Exact {
     /// the vector back through the encoder. The loss is summed or averaged over labels by the step,
     /// and averaged over documents; labels themselves learn from the sum always, as their steps are
     /// not scaled by their gradients' size. A prior raises scores, and its values learn too.
-    fn learn(&self, input: &VectorInput<'_>, step: &HeadStep<'_>) -> Learnt {
-        let (targets, part, prior) = (step.targets, step.part, input.prior);
+    ///
+    /// Where labels lie in shards, the loss is that of all documents with the labels of this process.
+    fn learn(&self, input: &VectorInput<'_>, step: &HeadStep<'_>) -> Result<Learnt> {
+        let (part, parameters) = (step.part, input.parameters);
         let hidden = self.hidden(input);
-        let per_document = match step.loss {
-            LossScale::Sum => 1,
-            LossScale::Mean => self.num_labels,
+        let per_label = 1.0 / step.targets.num_documents() as f64;
+        let batch = Batch {
+            hidden: hidden.detach(),
+            targets: step.targets,
+            prior: input.prior,
+            weight: per_label * part.scale,
         };
-        let per_label = 1.0 / targets.num_documents() as f64;
-        let share = per_label / per_document as f64;
-        let sums = tch::no_grad(|| {
-            let hidden = hidden.detach();
-            let step = Step {
-                scaled_hidden: &hidden * (per_label * part.scale),
-                share: per_label * part.scale,
-                hidden,
-                targets,
-                prior,
-                part,
-                vectors: input.parameters.tables[self.tables.vectors].values(),
-                biases: input.parameters.tables[self.tables.biases].values(),
-            };
-            let mut sums = Sums {
-                loss: Tensor::zeros([], (Kind::Float, step.hidden.device())),
-                of_vector: step.hidden.zeros_like().to_kind(Kind::Float),
-                of_prior: Vec::new(),
-            };
-            for chunk in self.chunks(&step.hidden) {
-                self.learn_chunk(&step, &chunk, &mut sums);
+        let learn = |batch: &Batch<'_>| self.learn_labels(parameters, part, batch);
+        let sums = match parameters.tables[self.tables.vectors].share() {
+            None => learn(&batch),
+            Some(share) => {
+                let form = (hidden.size()[1], hidden.kind(), hidden.device());
+                Gathered::of(share, Some(&batch), form)?.learn(learn)?
             }
-            sums
-        });
-        let share_of_step = share * part.scale;
+        };
+        let num_parts = self.num_parts(step.loss);
+        let share_of_step = batch.weight / num_parts;
         let mut gradients = vec![(hidden, sums.of_vector * share_of_step)];
-        if let Some(prior) = prior {
-            // Runs rise by label, as the places do.
-            let of_values = Tensor::cat(&sums.of_prior, 0);
+        if let (Some(prior), Some(of_values)) = (input.prior, sums.of_prior) {
             gradients.push((prior.values.shallow_clone(), of_values * share_of_step));
         }
         send_back(&gradients);
-        Learnt {
-            loss: sums.loss * share,
+        Ok(Learnt {
+            loss: sums.loss * (per_label / num_parts),
             rows: Vec::new(),
-        }
+        })
     }
 
+    fn assist(&self, parameters: &Parameters, part: &StepPart<'_>, loss: LossScale) -> Result<f64> {
+        let vectors = &parameters.tables[self.tables.vectors];
+        let Some(share) = vectors.share() else {
+            return Ok(0.0);
+        };
+        let (width, device) = (vectors.size()[1], vectors.values().device());
+        let gathered = Gathered::of(share, None, (width, parameters.dense.kind(), device))?;
+        let weight = gathered.weight();
+        let sums = gathered.learn(|batch| self.learn_labels(parameters, part, batch))?;
+        Ok(sums.loss.double_value(&[]) * weight / self.num_parts(loss))
+    }
+
+    /// Of the labels that this process has, where they lie in shards.
     fn rank(&self, input: &VectorInput<'_>, _beam: usize, keep: usize) -> Ranked {
         let _no_grad = tch::no_grad_guard();
-        let keep = (keep as i64).min(self.num_labels);
-        let vectors = input.parameters.tables[self.tables.vectors].values();
+        let table = &input.parameters.tables[self.tables.vectors];
+        let vectors = table.values();
         let biases = input.parameters.tables[self.tables.biases].values();
-        // Labels in other numbers would cost more to make than they save.
+        let own = table.share().map_or(0..self.num_labels, RowShare::own);
+        let keep = (keep as i64).min(own.end - own.start);
+        // Labels in other numbers would cost more to make than they save, and those of a device without room
+        // are elsewhere.
         let hidden = self.hidden(input).to_kind(vectors.kind());
+        let hidden = hidden.to_device(vectors.device());
+        let prior = input.prior.map(|prior| prior.within(&own, hidden.device()));
         let best = self
-            .chunks(&hidden)
+            .chunks(&hidden, vectors)
             .map(|chunk| {
                 let part = |tensor: &Tensor| tensor.narrow(0, chunk.start, chunk.end - chunk.start);
                 let mut logits = hidden.matmul(&part(vectors).tr()).to_kind(Kind::Float);
                 let _ = logits.g_add_(&part(biases).tr());
-                if let Some(prior) = input.prior {
-                    let _ = raise(&logits, prior, &chunk);
+                if let Some((places, values)) = &prior {
+                    let _ = raise(&logits, (places, values), &chunk);
                 }
-                let labels =
-                    Tensor::arange_start(chunk.start, chunk.end, (Kind::Int64, logits.device()));
+                let (start, end) = (own.start + chunk.start, own.start + chunk.end);
+                let labels = Tensor::arange_start(start, end, (Kind::Int64, logits.device()));
                 Ranked::best_of(&logits, &labels, keep)
             })
             .reduce(|best, other| best.merge(&other, keep))
@@ -281,6 +350,7 @@ impl LabelHead<VectorInput<'_>> for Exact {
         let part = |table: usize| tables[table].values().narrow(0, i64::from(label), 1);
         let vector = part(self.tables.vectors);
         let hidden = self.hidden(input).to_kind(vector.kind());
+        let hidden = hidden.to_device(vector.device());
         let logits = hidden.matmul(&vector.tr()).to_kind(Kind::Float);
         logits + part(self.tables.biases).to_kind(Kind::Float)
     }
@@ -303,10 +373,10 @@ fn places_of(targets: &LabelPlaces, chunk: &Range<i64>) -> Range<i64> {
 }
 
 /// Adds the prior of a run to its scores in place; gives its places there.
-fn raise(logits: &Tensor, prior: &Prior<'_>, chunk: &Range<i64>) -> Tensor {
-    let Range { start, end } = places_of(prior.places, chunk);
-    let places = positives_of(prior.places, chunk);
-    let values = prior.values.narrow(0, start, end - start);
+fn raise(logits: &Tensor, (raised, values): (&LabelPlaces, &Tensor), chunk: &Range<i64>) -> Tensor {
+    let Range { start, end } = places_of(raised, chunk);
+    let places = positives_of(raised, chunk);
+    let values = values.narrow(0, start, end - start);
     let _ = logits.view([-1]).index_add_(0, &places, &values);
     places
 }
@@ -316,5 +386,6 @@ fn product(left: &Tensor, right: &Tensor) -> Tensor {
     left.matmul(right).to_kind(Kind::Float)
 }
 
+mod gathered;
 #[cfg(test)]
 mod tests;

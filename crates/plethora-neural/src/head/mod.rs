@@ -15,6 +15,8 @@ use std::fmt::Debug;
 
 use tch::Tensor;
 
+use crate::Result;
+use crate::parameters::Parameters;
 use crate::train::{Learnt, LossScale, StepPart};
 
 pub(crate) use all_labels::AllLabels;
@@ -33,7 +35,13 @@ pub(crate) use vector_input::{LabelPlaces, Prior, Ranked, VectorInput, send_back
 pub(crate) trait LabelHead<Encoded>: Debug + Send {
     /// Adds the gradients of the step's scale times the loss, a mean over documents, and sends those of
     /// what the encoder gave back through it.
-    fn learn(&self, encoded: &Encoded, step: &HeadStep<'_>) -> Learnt;
+    fn learn(&self, encoded: &Encoded, step: &HeadStep<'_>) -> Result<Learnt>;
+
+    /// Takes part in a batch of other processes while this one has none, where labels lie in shards. Gives what
+    /// that adds to the loss of the step.
+    fn assist(&self, _: &Parameters, _: &StepPart<'_>, _: LossScale) -> Result<f64> {
+        Ok(0.0)
+    }
 
     /// The best `keep` labels of each document, or all where these are fewer; heads with clusters of
     /// labels look into the best `beam` ones.

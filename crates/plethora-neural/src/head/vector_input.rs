@@ -1,5 +1,7 @@
 //! What heads over document vectors take and give.
 
+use std::ops::Range;
+
 use tch::{Device, Kind, Tensor};
 
 use crate::parameters::Parameters;
@@ -48,6 +50,11 @@ impl LabelPlaces {
             places.extend(labels.iter().map(|&label| (label, num_documents as i64)));
             num_documents += 1;
         }
+        Self::of_places(places, num_documents)
+    }
+
+    /// From labels, each with the number of its document.
+    pub(super) fn of_places(mut places: Vec<(u32, i64)>, num_documents: usize) -> Self {
         places.sort_unstable();
         places.dedup();
         let documents = places.iter().map(|&(_, document)| document);
@@ -67,6 +74,24 @@ impl LabelPlaces {
             places: self.places.to_device_(device, Kind::Int64, true, false),
             num_documents: self.num_documents,
         }
+    }
+
+    /// Those of labels in a range, counted from its start, and which of the places they are.
+    pub(super) fn within(&self, labels: &Range<i64>) -> (Self, Range<i64>) {
+        let before = |end: i64| {
+            let before = |&label: &u32| i64::from(label) < end;
+            self.labels_on_host.partition_point(before)
+        };
+        let (start, end) = (before(labels.start), before(labels.end));
+        let own = self.labels_on_host[start..end].iter();
+        let (start, end) = (start as i64, end as i64);
+        let shift = Tensor::from_slice(&[0, labels.start]).to_device(self.places.device());
+        let within = Self {
+            labels_on_host: own.map(|label| label - labels.start as u32).collect(),
+            places: self.places.narrow(1, start, end - start) - shift.unsqueeze(1),
+            num_documents: self.num_documents,
+        };
+        (within, start..end)
     }
 
     /// The same in memory that a GPU can read by itself.
@@ -151,6 +176,19 @@ impl Ranked {
             log_scores: pad(&self.log_scores, f64::NEG_INFINITY),
             labels: pad(&self.labels, 0.0),
         }
+    }
+}
+
+impl Prior<'_> {
+    /// The places and values of labels in a range, counted from its start, on a device.
+    pub(super) fn within(&self, labels: &Range<i64>, device: Device) -> (LabelPlaces, Tensor) {
+        let (mut places, Range { start, end }) = self.places.within(labels);
+        // Other than on the way to a GPU, nothing tells when a copy is complete that is not waited for.
+        places.places = places.places.to_device(device);
+        (
+            places,
+            self.values.narrow(0, start, end - start).to_device(device),
+        )
     }
 }
 

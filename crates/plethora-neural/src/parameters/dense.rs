@@ -272,6 +272,12 @@ impl DenseParameters {
         &self.entries[id.0].computed
     }
 
+    /// Kind of the numbers that are computed with.
+    pub(crate) fn kind(&self) -> Kind {
+        let computed = self.computed.as_ref();
+        computed.unwrap_or(&self.buffers).values.kind()
+    }
+
     /// Gives the numbers that are computed with the values of the parameters.
     pub fn refresh(&self) {
         if let Some(computed) = &self.computed {

@@ -6,10 +6,12 @@
 //! batch only.
 
 mod dense;
+mod row_share;
 mod row_table;
 mod trained_tensors;
 
 pub use dense::{DenseGroup, DenseParameters, DenseParametersBuilder, ParameterId, RateGroup};
+pub(crate) use row_share::{RowShare, write_values};
 pub use row_table::{RowTable, TableRows};
 pub(crate) use trained_tensors::TrainedTensors;
 
@@ -28,16 +30,17 @@ impl Parameters {
         TrainedTensors::of(self)
     }
 
+    /// Whether some tables are in shards over several processes now.
+    pub(crate) fn is_divided(&self) -> bool {
+        self.tables.iter().any(|table| table.share().is_some())
+    }
+
     /// Names and shapes of all parameters and tables, by which a file is known to fit.
     pub(crate) fn layout(&self) -> Vec<(String, Vec<i64>)> {
         let dense = self.dense.iter();
-        let tables = self
-            .tables
-            .iter()
-            .map(|table| (table.name(), table.values()));
-        dense
-            .chain(tables)
-            .map(|(name, values)| (name.to_owned(), values.size()))
-            .collect()
+        let dense = dense.map(|(name, values)| (name.to_owned(), values.size()));
+        let tables = self.tables.iter();
+        let tables = tables.map(|table| (table.name().to_owned(), table.size()));
+        dense.chain(tables).collect()
     }
 }

@@ -1,6 +1,12 @@
 //! A table of which a step touches some rows.
 
+use std::cell::Cell;
+
+use plethora_system::ranks::Ranks;
 use tch::{Device, Kind, Tensor};
+
+use super::row_share::RowShare;
+use crate::Result;
 
 /// A matrix with a row a word or a row a label. A step gathers the rows of its batch into a small
 /// leaf, so that gradients, optimizer and clipping see those rows alone.
@@ -11,6 +17,8 @@ pub struct RowTable {
     is_trained: bool,
     is_label_matrix: bool,
     is_changed_in_passing: bool,
+    /// Where `values` are those of some rows alone.
+    share: Cell<Option<RowShare>>,
 }
 
 /// The rows of a [`RowTable`] that a step works with.
@@ -37,6 +45,7 @@ impl RowTable {
             is_trained,
             is_label_matrix: false,
             is_changed_in_passing: false,
+            share: Cell::new(None),
         }
     }
 
@@ -62,7 +71,8 @@ impl RowTable {
         &self.name
     }
 
-    /// All values.
+    /// All values; while several processes [train together](crate::train::Trainer), of a table that is changed
+    /// in passing those of this process's rows.
     pub fn values(&self) -> &Tensor {
         &self.values
     }
@@ -80,6 +90,48 @@ impl RowTable {
     /// True where the network changes the table itself.
     pub fn is_changed_in_passing(&self) -> bool {
         self.is_changed_in_passing
+    }
+
+    /// From now on has the rows of this process alone, on a device, until they are [joined](Self::join).
+    pub(crate) fn divide(&self, ranks: &'static dyn Ranks, device: Device) {
+        let share = RowShare::new(ranks, self.values.size()[0]);
+        let own = share.own();
+        let own = self.values.narrow(0, own.start, own.end - own.start);
+        self.hold(&own.to_device_(device, Kind::Float, false, true));
+        self.share.set(Some(share));
+    }
+
+    /// Has all rows again, in main memory.
+    pub(crate) fn join(&self) -> Result<()> {
+        if let Some(share) = self.share.take() {
+            self.hold(&share.join(&self.values)?);
+        }
+        Ok(())
+    }
+
+    /// Moves all values.
+    pub(crate) fn move_to(&self, device: Device) -> Result<()> {
+        self.hold(&self.values.f_to_device(device)?);
+        Ok(())
+    }
+
+    /// Takes these values, on whatever device, in the place of its own; whoever has these already sees them.
+    fn hold(&self, values: &Tensor) {
+        self.values.shallow_clone().set_data(values);
+    }
+
+    /// Which rows `values` are, of a table whose rows lie in shards over several processes now.
+    pub(crate) fn share(&self) -> Option<RowShare> {
+        self.share.get()
+    }
+
+    /// Shape of the whole table.
+    pub(crate) fn size(&self) -> Vec<i64> {
+        let mut size = self.values.size();
+        if let Some(share) = self.share.get() {
+            size[0] = share.num_rows();
+        }
+        size
     }
 
     /// The values of `rows`, which are different ones.

@@ -2,7 +2,7 @@
 
 use tch::{Device, Tensor};
 
-use super::Parameters;
+use super::{Parameters, RowShare};
 
 /// A tensor in the shape of the dense buffer and one in the shape of each trained table: the values
 /// themselves, or numbers that go with them (moments, averages, a copy of the best). Tables that
@@ -10,15 +10,24 @@ use super::Parameters;
 #[derive(Debug)]
 pub(crate) struct TrainedTensors {
     dense: Tensor,
-    tables: Vec<Option<(String, Tensor)>>,
+    tables: Vec<Option<OfTable>>,
+}
+
+#[derive(Debug)]
+struct OfTable {
+    name: String,
+    tensor: Tensor,
+    /// Which rows of the table these are, where they are not all.
+    share: Option<RowShare>,
 }
 
 impl TrainedTensors {
     pub(super) fn of(parameters: &Parameters) -> Self {
         let of_table = |table: &super::RowTable| {
-            table.is_trained().then(|| {
-                let name = format!("table.{}", table.name());
-                (name, table.values().shallow_clone())
+            table.is_trained().then(|| OfTable {
+                name: format!("table.{}", table.name()),
+                tensor: table.values().shallow_clone(),
+                share: table.share(),
             })
         };
         Self {
@@ -48,10 +57,12 @@ impl TrainedTensors {
     }
 
     fn map(&self, change: impl Fn(&Tensor) -> Tensor) -> Self {
-        let of_table = |table: &Option<(String, Tensor)>| {
-            table
-                .as_ref()
-                .map(|(name, tensor)| (name.clone(), change(tensor)))
+        let of_table = |table: &Option<OfTable>| {
+            table.as_ref().map(|table| OfTable {
+                name: table.name.clone(),
+                tensor: change(&table.tensor),
+                share: table.share,
+            })
         };
         Self {
             dense: change(&self.dense),
@@ -66,14 +77,19 @@ impl TrainedTensors {
 
     /// Those of a table, if it is trained.
     pub(crate) fn table(&self, table: usize) -> Option<&Tensor> {
-        self.tables[table].as_ref().map(|(_, tensor)| tensor)
+        self.tables[table].as_ref().map(|table| &table.tensor)
     }
 
     /// All tensors with names that differ.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Tensor)> {
+        self.shares().map(|(name, tensor, _)| (name, tensor))
+    }
+
+    /// The same with which rows of a table each tensor has, where it has not all.
+    pub(crate) fn shares(&self) -> impl Iterator<Item = (&str, &Tensor, Option<RowShare>)> {
         let tables = self.tables.iter().flatten();
-        std::iter::once(("dense", &self.dense))
-            .chain(tables.map(|(name, tensor)| (name.as_str(), tensor)))
+        let tables = tables.map(|table| (table.name.as_str(), &table.tensor, table.share));
+        std::iter::once(("dense", &self.dense, None)).chain(tables)
     }
 
     /// Takes over the values of `other` in place.

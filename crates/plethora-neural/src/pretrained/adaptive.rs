@@ -9,6 +9,7 @@
 
 use tch::{Device, Kind, Tensor};
 
+use crate::Result;
 use crate::head::{
     Clusters, HeadStep, LabelFacts, LabelHead, LabelPlaces, Ranked, VectorInput, chunk_limit,
     send_back,
@@ -171,7 +172,7 @@ impl Adaptive {
 impl LabelHead<VectorInput<'_>> for Adaptive {
     /// The loss of a document is that of the labels it is compared with, and of the tails at the root,
     /// summed or averaged by the step's loss scale; it is averaged over documents.
-    fn learn(&self, input: &VectorInput<'_>, step: &HeadStep<'_>) -> Learnt {
+    fn learn(&self, input: &VectorInput<'_>, step: &HeadStep<'_>) -> Result<Learnt> {
         let (targets, scale) = (step.targets, step.part.scale);
         let dense = &input.parameters.dense;
         let hidden = self.hidden(input, step.drops);
@@ -212,7 +213,7 @@ impl LabelHead<VectorInput<'_>> for Adaptive {
         }
         back.push((logits, of_root * scale));
         tch::with_grad(|| send_back(&back));
-        Learnt { loss, rows }
+        Ok(Learnt { loss, rows })
     }
 
     fn rank(&self, input: &VectorInput<'_>, _beam: usize, keep: usize) -> Ranked {

@@ -3,8 +3,8 @@
 
 use plethora_core::artifact::WorkFolder;
 use plethora_core::grouped;
-use plethora_system::Device;
 use plethora_system::settings::Auto;
+use plethora_system::{Device, ranks};
 
 use super::adaptive::{AdaptiveConfig, adaptive_summary, choose_adaptive};
 use super::config::{
@@ -267,6 +267,7 @@ impl Facts<'_> {
             num_labels: self.num_labels,
             num_clusters: self.num_labels / config.clusters.tree.max_leaf.max(1) * 2,
             kind: compute_kind(config.train.precision, open_device(self.device)?),
+            num_ranks: ranks::count(),
         })
     }
 }

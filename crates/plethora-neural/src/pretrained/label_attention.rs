@@ -12,6 +12,7 @@
 
 use tch::Tensor;
 
+use crate::Result;
 use crate::head::{
     Activation, AllLabels, HeadStep, LabelFacts, LabelHead, OutputKind, Ranked, VectorInput,
     send_back,
@@ -105,7 +106,7 @@ impl<'a> DocumentInput<'a> {
 
 impl LabelHead<DocumentInput<'_>> for LabelAttention {
     /// Labels are learnt chunk by chunk, so that the attention of all of them is never there at once.
-    fn learn(&self, input: &DocumentInput<'_>, step: &HeadStep<'_>) -> Learnt {
+    fn learn(&self, input: &DocumentInput<'_>, step: &HeadStep<'_>) -> Result<Learnt> {
         let scores = self.layer.scores(&input.vector);
         let leaf = scores.detach().set_requires_grad(true);
         let targets = step.targets.matrix(&leaf.detach());
@@ -123,10 +124,10 @@ impl LabelHead<DocumentInput<'_>> for LabelAttention {
         let mut learnt = self.attention.learn_apart(&input, &lesson, |_| {});
         learnt.back.push((scores, leaf.grad()));
         send_back(&learnt.back);
-        Learnt {
+        Ok(Learnt {
             loss: learnt.loss * share,
             rows: Vec::new(),
-        }
+        })
     }
 
     fn rank(&self, input: &DocumentInput<'_>, _beam: usize, keep: usize) -> Ranked {

@@ -42,6 +42,8 @@ pub(crate) struct PieceSizes<'a> {
     pub(crate) num_clusters: usize,
     /// Of numbers that are computed with.
     pub(crate) kind: Kind,
+    /// Processes that share the labels of the exact form.
+    pub(crate) num_ranks: usize,
 }
 
 /// What a head takes, in numbers.
@@ -49,7 +51,7 @@ pub(crate) struct PieceSizes<'a> {
 struct HeadSizes {
     /// Weights outside of tables.
     dense: usize,
-    /// Weights in tables.
+    /// Weights in tables of this process.
     tables: usize,
     /// Moments of each weight in a table.
     moments: usize,
@@ -122,7 +124,7 @@ impl PieceSizes<'_> {
             }
             SettledForm::Exact => HeadSizes {
                 dense: bottleneck * width,
-                tables: num_labels * narrow,
+                tables: num_labels.div_ceil(self.num_ranks) * narrow,
                 moments: 1,
                 scores: at_a_time,
                 ..HeadSizes::default()
@@ -271,6 +273,7 @@ mod tests {
             num_labels: 7000,
             num_clusters: 3,
             kind: Kind::Float,
+            num_ranks: 1,
         };
         let head = sizes.head(Device::Cpu);
         assert_eq!(head.tables, 2000 * 32 + 4000 * 16);

@@ -289,7 +289,12 @@ impl PieceNetwork {
         }
     }
 
-    fn learn_labels(&self, encoded: &Encoded, batch: &PieceBatch, step: &StepPart<'_>) -> Learnt {
+    fn learn_labels(
+        &self,
+        encoded: &Encoded,
+        batch: &PieceBatch,
+        step: &StepPart<'_>,
+    ) -> Result<Learnt> {
         let targets = batch
             .targets
             .as_ref()
@@ -340,7 +345,7 @@ impl Network for PieceNetwork {
                     recall: Some(resting),
                     states: None,
                 };
-                self.learn_labels(&encoded, batch, step)
+                self.learn_labels(&encoded, batch, step)?
             }
             (Phase::Rank, (ranking, Some(_))) => {
                 let trace = ranking.forward(dense, &input);
@@ -348,20 +353,27 @@ impl Network for PieceNetwork {
                     recall: Some(resting()),
                     ..self.together(&trace, &pieces, drops)
                 };
-                let learnt = self.learn_labels(&encoded, batch, step);
+                let learnt = self.learn_labels(&encoded, batch, step)?;
                 ranking.backward(dense, &input, trace);
                 learnt
             }
             (Phase::Joint | Phase::Recall, _) => {
                 let trace = self.encoder.forward(dense, &input);
                 let encoded = self.together(&trace, &pieces, drops);
-                let learnt = self.learn_labels(&encoded, batch, step);
+                let learnt = self.learn_labels(&encoded, batch, step)?;
                 self.encoder.backward(dense, &input, trace);
                 learnt
             }
         };
         dense.collect();
         Ok(learnt)
+    }
+
+    fn assist(&self, step: &StepPart<'_>) -> Result<f64> {
+        match &self.head {
+            PieceHead::Vector(head) => head.assist(&self.parameters, step, self.loss),
+            PieceHead::Attention(_) => Ok(0.0),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use plethora_core::SeedStream;
+use plethora_system::ranks;
 
 use super::adaptive::{AdaptiveConfig, frequency_clusters};
 use super::batch::Cut;
@@ -162,6 +163,7 @@ impl PieceRun<'_> {
             num_labels: self.set.space.len(),
             num_clusters: clusters.map_or(0, Clusters::num_clusters),
             kind,
+            num_ranks: ranks::count(),
         };
         // Later members use again what the first one took, and libtorch never gave back.
         if member == 0 {

@@ -6,8 +6,8 @@ use super::batch::Cut;
 use super::network::PieceNetwork;
 use super::ranker::PieceRanker;
 use crate::Result;
-use crate::systems::validation::{DEPTH, truths, validation};
-use crate::train::{Validation, Validator};
+use crate::systems::validation::{DEPTH, among_all, truths, validation};
+use crate::train::{Network as _, Validation, Validator};
 
 /// Ranks validation documents.
 pub(crate) struct PieceValidator<'a> {
@@ -29,6 +29,7 @@ impl Validator<PieceNetwork> for PieceValidator<'_> {
             keep: DEPTH,
         };
         let rankings = ranker.rank(self.sequences)?;
+        let rankings = among_all(network.parameters(), rankings, DEPTH)?;
         validation(self.num_labels, truths(self.labels).zip(rankings))
     }
 }

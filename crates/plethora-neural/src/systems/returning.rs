@@ -3,8 +3,9 @@
 
 use plethora_core::artifact::WorkFolder;
 use plethora_core::corpus::LabelSpace;
-use plethora_core::{Result, SeedStream, grouped};
+use plethora_core::{Error, Result, SeedStream, grouped};
 use plethora_system::RunContext;
+use plethora_system::ranks::{self, Ranks};
 
 use super::chosen::Chosen;
 use super::family::NeuralSettings;
@@ -13,6 +14,7 @@ use super::reading::{read_validation, tell_read};
 use super::text_set::{ReadDocuments, ReadsTexts, TextSet, Texts as _};
 use super::trainer::{SystemTrainer, Trains};
 use super::validation_documents::{Split, ValidationDocuments};
+use crate::train::TrainConfig;
 
 /// From where an interrupted run is resumed.
 pub(super) const RESUME_POINT: &str = "the last checkpoint";
@@ -102,7 +104,10 @@ impl<C: NeuralSettings> Course<'_, C> {
         let work = self.run.open_work(&fingerprint, RESUME_POINT)?;
         match self.config.settle(set, self.run, &work) {
             Ok(settled) => {
-                let settled = settled.with_epoch_share(self.run.epoch_share);
+                let mut settled = settled.with_epoch_share(self.run.epoch_share);
+                if let Some(ranks) = ranks::group() {
+                    *settled.train_mut() = chosen_by_first(ranks, settled.train())?;
+                }
                 Ok((settled, work, fingerprint))
             }
             Err(error) => {
@@ -181,4 +186,14 @@ impl<C: NeuralSettings> Course<'_, C> {
         first.remove()?;
         Ok(chosen)
     }
+}
+
+/// What rank 0 has chosen: batches follow from the memory that is free, which differs between devices and from
+/// day to day.
+fn chosen_by_first(ranks: &dyn Ranks, own: &TrainConfig) -> Result<TrainConfig> {
+    let damaged = |error: serde_json::Error| {
+        Error::Compute(format!("the message of another rank is damaged: {error}"))
+    };
+    let own = serde_json::to_vec(own).map_err(damaged)?;
+    serde_json::from_slice(&ranks.broadcast(&own)?).map_err(damaged)
 }

@@ -99,6 +99,10 @@ impl BatchPlan {
         self.batch_size * self.accumulate
     }
 
+    fn documents_per_batch(&self) -> usize {
+        self.step_size().div_ceil(self.batches_per_step())
+    }
+
     /// The order of an epoch, counted from 0.
     pub(super) fn epoch<B: BatchMaker>(&self, epoch: u64, lengths: &B) -> Epoch {
         let mut rng = self.seed.child(epoch).rng();
@@ -134,11 +138,18 @@ impl Epoch {
     /// The batches of a step that this process makes, with their numbers among all of the step.
     pub(super) fn step(&self, step: usize) -> impl Iterator<Item = (usize, &[u32])> {
         let plan = &self.plan;
-        let per_step = plan.batches_per_step();
-        let own = plan.place.range(per_step as u64);
-        let batch_size = plan.step_size().div_ceil(per_step);
-        let batches = self.documents_of(step).chunks(batch_size).enumerate();
+        let own = plan.place.range(plan.batches_per_step() as u64);
+        let batches = self.documents_of(step).chunks(plan.documents_per_batch());
+        let batches = batches.enumerate();
         batches.filter(move |(number, _)| own.contains(&(*number as u64)))
+    }
+
+    /// The most batches that any process makes of a step: those of the first one.
+    pub(super) fn num_rounds(&self, step: usize) -> usize {
+        let batches = self
+            .step_len(step)
+            .div_ceil(self.plan.documents_per_batch());
+        batches.min(self.plan.own_batches())
     }
 }
 
@@ -234,6 +245,11 @@ mod tests {
                 let plan = whole.of_process(place);
                 let all = batches(&plan, &lengths, 2);
                 assert!(all.iter().all(|step| step.len() <= plan.own_batches()));
+                let epoch = plan.epoch(2, &lengths);
+                for (step, batches) in all.iter().enumerate() {
+                    assert!(batches.len() <= epoch.num_rounds(step));
+                    assert!(index > 0 || batches.len() == epoch.num_rounds(step));
+                }
                 all
             };
             let shares: Vec<_> = (0..count).map(own).collect();

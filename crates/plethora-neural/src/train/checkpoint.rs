@@ -4,14 +4,14 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use plethora_core::artifact::{ArrayFileWriter, Dtype, MappedArrays};
+use plethora_core::artifact::{ArrayFileWriter, ArrayId, Dtype, MappedArrays};
 use plethora_core::{Error as CoreError, Message};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tch::{Device, Tensor};
 
 use crate::Result;
-use crate::parameters::TrainedTensors;
+use crate::parameters::{RowShare, TrainedTensors};
 
 /// The array that holds everything but tensors, as JSON.
 const STATE_ARRAY: &str = "state";
@@ -21,8 +21,17 @@ const CHUNK: usize = 1 << 22;
 
 /// Writes a checkpoint beside the one before, and takes its place only when everything is on disk:
 /// neither a killed process nor a full disk nor a power failure costs both.
+///
+/// Of tables in shards it has the rows of all ranks. Each of these adds the same, in the same order, and one
+/// of them writes.
 #[derive(Debug)]
 pub(super) struct CheckpointWriter {
+    /// Absent in ranks that only say what their rows are.
+    file: Option<CheckpointFile>,
+}
+
+#[derive(Debug)]
+struct CheckpointFile {
     target: PathBuf,
     temporary: PathBuf,
     arrays: ArrayFileWriter,
@@ -34,28 +43,67 @@ impl CheckpointWriter {
         let mut temporary = target.as_os_str().to_owned();
         temporary.push(".new");
         let temporary = PathBuf::from(temporary);
-        Ok(Self {
+        let file = CheckpointFile {
             target: target.to_owned(),
             arrays: ArrayFileWriter::create(&temporary).map_err(|error| at(target, error))?,
             temporary,
             buffer: Vec::new(),
-        })
+        };
+        Ok(Self { file: Some(file) })
+    }
+
+    /// For a rank that writes nothing itself.
+    pub(super) fn of_follower() -> Self {
+        Self { file: None }
     }
 
     /// Adds all tensors of a group.
     pub(super) fn add_all(&mut self, group: &str, tensors: &TrainedTensors) -> Result<()> {
-        for (name, tensor) in tensors.iter() {
-            self.add(&format!("{group}.{name}"), tensor)?;
+        for (name, tensor, share) in tensors.shares() {
+            let name = format!("{group}.{name}");
+            match (share, &mut self.file) {
+                (None, _) => self.add(&name, tensor)?,
+                (Some(share), None) => share.see_all(tensor, |_| Ok(()))?,
+                (Some(share), Some(file)) => file.add_all_rows(&name, tensor, share)?,
+            }
         }
         Ok(())
     }
 
     /// Adds a tensor of 32-bit numbers.
     pub(super) fn add(&mut self, name: &str, tensor: &Tensor) -> Result<()> {
-        let array = self
-            .arrays
-            .begin(name, Dtype::F32)
-            .map_err(|error| at(&self.target, error))?;
+        match &mut self.file {
+            Some(file) => file.add(name, tensor),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds `state` and takes the place of the checkpoint before.
+    pub(super) fn finish(self, state: &impl Serialize) -> Result<()> {
+        match self.file {
+            Some(file) => file.finish(state),
+            None => Ok(()),
+        }
+    }
+}
+
+impl CheckpointFile {
+    fn begin(&mut self, name: &str) -> Result<ArrayId> {
+        let array = self.arrays.begin(name, Dtype::F32);
+        Ok(array.map_err(|error| at(&self.target, error))?)
+    }
+
+    /// Adds the rows of all ranks.
+    fn add_all_rows(&mut self, name: &str, own: &Tensor, share: RowShare) -> Result<()> {
+        let array = self.begin(name)?;
+        share.see_all(own, |values| {
+            let appended = self.arrays.append(array, values);
+            Ok(appended.map_err(|error| at(&self.target, error))?)
+        })
+    }
+
+    fn add(&mut self, name: &str, tensor: &Tensor) -> Result<()> {
+        let array = self.begin(name)?;
         let flat = tensor.detach().view([-1]);
         for start in (0..tensor.numel()).step_by(CHUNK) {
             let len = CHUNK.min(tensor.numel() - start);
@@ -71,8 +119,7 @@ impl CheckpointWriter {
         Ok(())
     }
 
-    /// Adds `state` and takes the place of the checkpoint before.
-    pub(super) fn finish(mut self, state: &impl Serialize) -> Result<()> {
+    fn finish(mut self, state: &impl Serialize) -> Result<()> {
         let write = |source: io::Error| CoreError::write(&self.target)(source);
         let text = serde_json::to_vec(state).map_err(|error| write(error.into()))?;
         let added = self
@@ -149,20 +196,30 @@ impl Checkpoint {
 
     /// Gives all tensors of a group their values.
     pub(super) fn read_all(&self, group: &str, tensors: &TrainedTensors) -> Result<()> {
-        for (name, tensor) in tensors.iter() {
-            self.read(&format!("{group}.{name}"), tensor)?;
+        for (name, tensor, share) in tensors.shares() {
+            self.read_rows(&format!("{group}.{name}"), tensor, share)?;
         }
         Ok(())
     }
 
     /// Gives a tensor its values.
     pub(super) fn read(&self, name: &str, tensor: &Tensor) -> Result<()> {
+        self.read_rows(name, tensor, None)
+    }
+
+    /// Gives a tensor, or what this process has of its rows, its values.
+    fn read_rows(&self, name: &str, tensor: &Tensor, share: Option<RowShare>) -> Result<()> {
         let array = self.arrays.array::<f32>(name)?;
-        let len = tensor.numel();
+        let (start, len) = share.map_or((0, tensor.numel()), |share| {
+            let width = tensor.size().iter().skip(1).product::<i64>();
+            let start = share.own().start * width;
+            (start as usize, (share.num_rows() * width) as usize)
+        });
         if array.len() != len {
             let message = format!("array {name} has {} numbers, not {len}", array.len());
             return Err(self.error(message));
         }
+        let array = &array[start..start + tensor.numel()];
         let flat = tensor.detach().view([-1]);
         for (index, chunk) in array.chunks(CHUNK).enumerate() {
             flat.narrow(0, (index * CHUNK) as i64, chunk.len() as i64)

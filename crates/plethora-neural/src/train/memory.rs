@@ -5,7 +5,7 @@ use std::path::Path;
 use super::config::{Averaging, TrainConfig};
 use crate::parameters::Parameters;
 use crate::{Error, Result, open_device};
-use plethora_system::Device;
+use plethora_system::{Device, ranks};
 
 /// Bytes of memory that can be had on a device now; None where the system does not tell.
 pub fn free_bytes(device: Device) -> Option<u64> {
@@ -71,11 +71,18 @@ pub fn trainer_bytes(config: &TrainConfig, parameters: &Parameters, device: Devi
         2
     };
     let copies = moments + averages + u64::from(device == Device::Cpu);
-    let numbers: usize = parameters
-        .trained()
-        .iter()
-        .map(|(_, values)| values.numel())
-        .sum();
+    let tables = parameters.tables.iter().filter(|table| table.is_trained());
+    let of_tables = tables.map(|table| {
+        let numbers = table.values().numel();
+        // Processes that train together share these.
+        let num_shares = if table.is_changed_in_passing() {
+            ranks::count()
+        } else {
+            1
+        };
+        numbers.div_ceil(num_shares)
+    });
+    let numbers = parameters.dense.values().numel() + of_tables.sum::<usize>();
     copies * numbers as u64 * size_of::<f32>() as u64
 }
 

@@ -12,6 +12,7 @@ mod clipping;
 mod config;
 mod exact;
 mod journal;
+mod label_shards;
 pub mod memory;
 mod meter;
 mod momentum;

@@ -18,6 +18,12 @@ pub trait Network {
     /// `step.scale` times it to those of the dense parameters and of the table rows that it works
     /// with.
     fn learn(&self, batch: &Self::Batch, step: &StepPart<'_>) -> Result<Learnt>;
+
+    /// Takes part in batches of other processes while this one has none, where labels lie in shards. Gives
+    /// what that adds to the loss of the step.
+    fn assist(&self, _step: &StepPart<'_>) -> Result<f64> {
+        Ok(0.0)
+    }
 }
 
 /// Where in the course of training a batch comes.

@@ -73,9 +73,8 @@ impl TrainingOutcome {
         summary
     }
 
-    /// Writes it and the weights that were kept to the file at `path`.
-    pub(super) fn save(&self, path: &Path, parameters: &Parameters) -> Result<()> {
-        let mut writer = CheckpointWriter::create(path)?;
+    /// Writes it and the weights that were kept.
+    pub(super) fn save(&self, mut writer: CheckpointWriter, parameters: &Parameters) -> Result<()> {
         writer.add_all("weights", &parameters.trained())?;
         writer.finish(&SavedOutcome {
             layout: parameters.layout(),

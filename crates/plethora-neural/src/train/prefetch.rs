@@ -11,6 +11,14 @@ use crate::Result;
 /// Batches that are ready at most before they are wanted.
 const NUM_AHEAD: usize = 4;
 
+/// What this process does in a step.
+#[derive(Debug)]
+pub(super) struct Step<T> {
+    pub(super) batches: Vec<StepBatch<T>>,
+    /// The most batches that any of the processes has that take the step together.
+    pub(super) num_rounds: usize,
+}
+
 /// A batch of a step.
 #[derive(Debug)]
 pub(super) struct StepBatch<T> {
@@ -31,7 +39,7 @@ pub(super) fn prefetch<B: BatchMaker, T>(
     plan: &BatchPlan,
     maker: &B,
     first_step: u64,
-    consume: impl FnOnce(&Receiver<Vec<StepBatch<B::Batch>>>) -> Result<T>,
+    consume: impl FnOnce(&Receiver<Step<B::Batch>>) -> Result<T>,
 ) -> Result<T> {
     thread::scope(|scope| {
         let (sender, receiver) = sync_channel((NUM_AHEAD / plan.own_batches()).max(1));
@@ -50,7 +58,7 @@ fn send_all<B: BatchMaker>(
     plan: &BatchPlan,
     maker: &B,
     first_step: u64,
-    sender: &SyncSender<Vec<StepBatch<B::Batch>>>,
+    sender: &SyncSender<Step<B::Batch>>,
 ) {
     let steps_per_epoch = plan.steps_per_epoch();
     let mut step = first_step;
@@ -66,7 +74,11 @@ fn send_all<B: BatchMaker>(
                     share: documents.len() as f64 / of_step as f64,
                     batch: maker.make(documents),
                 });
-            if sender.send(batches.collect()).is_err() {
+            let made = Step {
+                batches: batches.collect(),
+                num_rounds: epoch.num_rounds(in_epoch as usize),
+            };
+            if sender.send(made).is_err() {
                 return;
             }
             step += 1;
@@ -133,6 +145,8 @@ mod tests {
             let mut taken = Vec::new();
             for step in steps {
                 thread::sleep(Duration::from_millis(pause_ms));
+                assert_eq!(step.num_rounds, step.batches.len());
+                let step = step.batches;
                 let shares: f64 = step.iter().map(|batch| batch.share).sum();
                 assert!((shares - 1.0).abs() < 1e-12);
                 taken.push(step.into_iter().map(|batch| batch.batch).collect());

@@ -1,6 +1,7 @@
 //! The training loop.
 
 use std::fmt::Write as _;
+use std::path::Path;
 use std::sync::mpsc::Receiver;
 use std::time::Instant;
 
@@ -9,12 +10,14 @@ use rand::Rng;
 use tch::Tensor;
 
 use super::batches::BatchPlan;
+use super::checkpoint::CheckpointWriter;
+use super::label_shards;
 use super::memory;
 use super::meter::{Meter, Reading};
 use super::momentum::MomentumStep;
 use super::network::{Network, StepPart};
 use super::outcome::{TrainingLength, TrainingOutcome};
-use super::prefetch::StepBatch;
+use super::prefetch::Step;
 use super::row_gradients::RowGradients;
 use super::schedule::RateSchedule;
 use super::state::TrainingState;
@@ -32,6 +35,10 @@ pub(super) struct TrainingRun<'t, 'n, N> {
     state: TrainingState,
     /// The other processes that take the same steps, where there are any.
     together: Option<Together>,
+    /// Whether each of them has labels of its own.
+    is_divided: bool,
+    /// What they have agreed on in the last step.
+    agreed: Summed,
     meter: Meter,
     last_checkpoint: Instant,
 }
@@ -51,16 +58,18 @@ impl<'t, 'n, N: Network> TrainingRun<'t, 'n, N> {
             last_checkpoint: Instant::now(),
             trainer,
             network,
+            is_divided: network.parameters().is_divided(),
             plan,
             state,
             together,
+            agreed: Summed::default(),
         }
     }
 
     /// Takes all steps that are left. True if validations without gain ended it.
     pub(super) fn train(
         &mut self,
-        steps: &Receiver<Vec<StepBatch<N::Batch>>>,
+        steps: &Receiver<Step<N::Batch>>,
         mut validator: Option<&mut dyn Validator<N>>,
     ) -> Result<bool> {
         self.meter.restart();
@@ -84,12 +93,16 @@ impl<'t, 'n, N: Network> TrainingRun<'t, 'n, N> {
             if self.needs_checkpoint() {
                 self.save()?;
             }
-            let Ok(batches) = steps.recv() else {
+            let Ok(step) = steps.recv() else {
                 // The thread that makes batches has panicked, which whoever joins it will see.
                 return Err(CoreError::Interrupted.into());
             };
-            self.step(&batches)?;
-            if self.trainer.progress.is_cancelled() {
+            self.step(&step)?;
+            let ends = match self.together {
+                None => self.trainer.progress.is_cancelled(),
+                Some(_) => self.agreed.ends,
+            };
+            if ends {
                 self.save()?;
                 return Err(CoreError::Interrupted.into());
             }
@@ -103,23 +116,36 @@ impl<'t, 'n, N: Network> TrainingRun<'t, 'n, N> {
         }
     }
 
-    fn step(&mut self, batches: &[StepBatch<N::Batch>]) -> Result<()> {
+    fn step(&mut self, own_part: &Step<N::Batch>) -> Result<()> {
+        let (batches, num_rounds) = (&own_part.batches, own_part.num_rounds);
         let seed = self.step_seed();
         // Other random numbers in each process.
         let first = batches.first().map_or(0, |batch| batch.number);
         tch::manual_seed(seed.wrapping_add(first as i64));
         let (step, rate) = (self.state.step, self.learning_rate(self.state.step));
         let mut gathered = Vec::new();
-        let mut own = Summed::default();
-        for (place_in_step, part) in batches.iter().enumerate() {
+        let mut own = Summed {
+            saves: self.is_checkpoint_due(),
+            ends: self.trainer.progress.is_cancelled(),
+            ..Summed::default()
+        };
+        for round in 0..num_rounds {
             let momenta = self.state.adam.momenta();
             let rate_factor = rate / self.trainer.config.learning_rate;
+            let (scale, number) = match batches.get(round) {
+                Some(part) => (part.share, part.number),
+                None => (0.0, 0),
+            };
             let place = StepPart {
-                scale: part.share,
+                scale,
                 // Smaller numbers, so that a network can count on from it.
-                seed: seed.wrapping_add((part.number as i64) << 32) >> 2,
+                seed: seed.wrapping_add((number as i64) << 32) >> 2,
                 epoch_progress: self.plan.epochs_at(step).fract(),
-                momentum: MomentumStep::new(momenta, rate_factor, (place_in_step, batches.len())),
+                momentum: MomentumStep::new(momenta, rate_factor, (round, num_rounds)),
+            };
+            let Some(part) = batches.get(round) else {
+                own.loss += self.network.assist(&place)?;
+                continue;
             };
             let learnt = self.network.learn(&part.batch, &place)?;
             if self.together.is_none() {
@@ -137,6 +163,7 @@ impl<'t, 'n, N: Network> TrainingRun<'t, 'n, N> {
             let all = together.add_up(parameters, &mut rows, own)?;
             let loss = Tensor::from(all.loss as f32).to_device(parameters.dense.values().device());
             self.meter.add_batch(&loss, all.num_documents);
+            self.agreed = all;
         }
         self.meter.end_step();
         let mut gradients: Vec<&Tensor> = vec![parameters.dense.gradients()];
@@ -234,13 +261,13 @@ impl<'t, 'n, N: Network> TrainingRun<'t, 'n, N> {
         self.report()?;
         let _no_grad = tch::no_grad_guard();
         let (network, step) = (self.network, self.state.step);
-        let together = self.together;
+        let (together, is_divided) = (self.together, self.is_divided);
         let parameters = network.parameters();
         let selection = &mut self.state.selection;
         let mut work = || {
             let validation = match together {
                 None => validator.validate(network)?,
-                Some(together) => together.agree(|| validator.validate(network))?,
+                Some(together) => together.agree(is_divided, || validator.validate(network))?,
             };
             selection.add(step, &validation, parameters);
             Ok(validation)
@@ -249,7 +276,9 @@ impl<'t, 'n, N: Network> TrainingRun<'t, 'n, N> {
             Some(average) if average.has_begun() => average.in_place(parameters, work),
             _ => work(),
         };
-        if let Err(Error::Core(CoreError::Interrupted)) = validated {
+        if let Err(Error::Core(CoreError::Interrupted)) = validated
+            && !self.is_divided
+        {
             self.save()?;
         }
         let validation = validated?;
@@ -275,7 +304,15 @@ impl<'t, 'n, N: Network> TrainingRun<'t, 'n, N> {
         Ok(())
     }
 
-    fn needs_checkpoint(&self) -> bool {
+    fn needs_checkpoint(&mut self) -> bool {
+        // All ranks have something to save, and so all have to do it after the same step.
+        if self.is_divided {
+            return std::mem::take(&mut self.agreed.saves);
+        }
+        self.is_checkpoint_due()
+    }
+
+    fn is_checkpoint_due(&self) -> bool {
         // The others begin with that of the first one.
         if !self.together.is_none_or(Together::is_first) {
             return false;
@@ -286,7 +323,7 @@ impl<'t, 'n, N: Network> TrainingRun<'t, 'n, N> {
 
     /// Saves a checkpoint, but none of a run that has diverged.
     fn save(&mut self) -> Result<()> {
-        if !self.together.is_none_or(Together::is_first) {
+        if !self.is_divided && !self.together.is_none_or(Together::is_first) {
             return Ok(());
         }
         // A glance and no record: when checkpoints are due, the clock decides.
@@ -296,13 +333,20 @@ impl<'t, 'n, N: Network> TrainingRun<'t, 'n, N> {
             self.state.train_seconds += reading.seconds;
         }
         self.meter.pause();
-        let path = self.trainer.checkpoint_file();
-        self.state.save(&path, self.network.parameters())?;
+        let writer = self.writer(&self.trainer.checkpoint_file())?;
+        self.state.save(writer, self.network.parameters())?;
         // The next reading counts these seconds.
         self.state.train_seconds = before;
         self.last_checkpoint = Instant::now();
         self.meter.restart();
         Ok(())
+    }
+
+    fn writer(&self, path: &Path) -> Result<CheckpointWriter> {
+        match self.together {
+            Some(together) => together.writer(path),
+            None => CheckpointWriter::create(path),
+        }
     }
 
     /// Gives the network its best weights and leaves them for runs to come.
@@ -314,6 +358,7 @@ impl<'t, 'n, N: Network> TrainingRun<'t, 'n, N> {
             }
             _ => self.state.selection.restore(parameters),
         }
+        let writer = self.writer(&self.trainer.weights_file())?;
         let selection = &self.state.selection;
         let outcome = TrainingOutcome {
             steps: self.state.step,
@@ -326,7 +371,13 @@ impl<'t, 'n, N: Network> TrainingRun<'t, 'n, N> {
             stopped_early,
             train_seconds: self.state.train_seconds,
         };
-        outcome.save(&self.trainer.weights_file(), parameters)?;
+        outcome.save(writer, parameters)?;
+        if let Some(together) = self.together {
+            together.note_weights(self.trainer.name, parameters)?;
+        }
+        if self.is_divided {
+            label_shards::join(parameters)?;
+        }
         // Of no use any more; where it cannot go, it does no harm.
         let _ = std::fs::remove_file(self.trainer.checkpoint_file());
         Ok(outcome)

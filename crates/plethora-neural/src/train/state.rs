@@ -56,9 +56,8 @@ impl TrainingState {
         }
     }
 
-    /// Writes state and parameters to the file at `path`.
-    pub(super) fn save(&self, path: &Path, parameters: &Parameters) -> Result<()> {
-        let mut writer = CheckpointWriter::create(path)?;
+    /// Writes state and parameters.
+    pub(super) fn save(&self, mut writer: CheckpointWriter, parameters: &Parameters) -> Result<()> {
         writer.add_all("weights", &parameters.trained())?;
         for (name, moments) in self.adam.moments() {
             writer.add_all(name, moments)?;

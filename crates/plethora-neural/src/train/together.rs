@@ -1,19 +1,27 @@
 //! Steps that several processes take together: each computes the gradient of its share of a step's
 //! documents, and all of them take the step that the sum of these makes.
 
-use std::fs;
-use std::path::PathBuf;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
 
 use plethora_core::Error as CoreError;
 use plethora_system::Shard;
-use plethora_system::ranks::{self, Ranks};
+use plethora_system::ranks::{self, GpuValues, Ranks};
+use sha2::{Digest, Sha256};
 use tch::{Kind, Tensor};
 
+use super::checkpoint::CheckpointWriter;
 use super::exact::ExactValidation;
+use super::label_shards;
 use super::row_gradients::RowGradients;
 use super::validation::Validation;
 use crate::Result;
-use crate::parameters::Parameters;
+use crate::parameters::{Parameters, write_values};
+
+/// Bytes of a file that travel at a time.
+const BLOCK_BYTES: u64 = 1 << 26;
 
 /// The processes that train a network, as one of them sees them.
 #[derive(Debug, Clone, Copy)]
@@ -26,6 +34,10 @@ pub(super) struct Summed {
     pub(super) loss: f64,
     /// Documents of the step.
     pub(super) num_documents: usize,
+    /// Whether to save a checkpoint now.
+    pub(super) saves: bool,
+    /// Whether to end here, with a checkpoint.
+    pub(super) ends: bool,
 }
 
 impl Together {
@@ -46,7 +58,7 @@ impl Together {
 
     /// Makes sure that all ranks train the same, and gives them the files of a stage as rank 0 has them, so
     /// that all begin where it does.
-    pub(super) fn begin(self, run: &str, parameters: &Parameters, files: &[PathBuf]) -> Result<()> {
+    pub(super) fn begin(self, run: &str, files: &[PathBuf]) -> Result<()> {
         let all = self.0.gather(run.as_bytes())?;
         if let Some(rank) = all.iter().position(|one| *one != all[0]) {
             let message = format!(
@@ -55,33 +67,53 @@ impl Together {
             );
             return Err(CoreError::usage(message).into());
         }
-        if let Some(table) = (parameters.tables.iter()).find(|table| table.is_changed_in_passing())
-        {
-            let message = format!(
-                "`{}` is changed chunk by chunk, which several processes cannot do together yet; choose \
-                 another head, or train in one process",
-                table.name()
-            );
-            return Err(CoreError::usage(message).into());
+        files.iter().try_for_each(|path| self.share_file(path))
+    }
+
+    /// Gives all ranks a file as rank 0 has it, which is nowhere an empty one.
+    fn share_file(self, path: &Path) -> Result<()> {
+        let mut source = if self.is_first() && path.is_file() {
+            Some(File::open(path).map_err(CoreError::read(path))?)
+        } else {
+            None
+        };
+        let mut copy = None;
+        loop {
+            let mut block = Vec::new();
+            if let Some(source) = &mut source {
+                let read = source.take(BLOCK_BYTES).read_to_end(&mut block);
+                read.map_err(CoreError::read(path))?;
+            }
+            let block = self.0.broadcast(&block)?;
+            if block.is_empty() {
+                break;
+            }
+            if !self.is_first() {
+                let file = match &mut copy {
+                    Some(file) => file,
+                    None => copy.insert(File::create(path).map_err(CoreError::write(path))?),
+                };
+                file.write_all(&block).map_err(CoreError::write(path))?;
+            }
         }
-        for path in files {
-            // One byte before the content tells an empty file from none.
-            let mut content = Vec::new();
-            if self.is_first() && path.is_file() {
-                content.push(1);
-                content.extend(fs::read(path).map_err(CoreError::read(path))?);
-            }
-            let content = self.0.broadcast(&content)?;
-            if self.is_first() {
-                continue;
-            }
-            match content.split_first() {
-                Some((_, content)) => fs::write(path, content).map_err(CoreError::write(path))?,
-                None if path.exists() => fs::remove_file(path).map_err(CoreError::write(path))?,
-                None => {}
-            }
+        if !self.is_first() && copy.is_none() && path.exists() {
+            fs::remove_file(path).map_err(CoreError::write(path))?;
         }
         Ok(())
+    }
+
+    /// Leaves each rank its share of the labels, where they are changed in passing.
+    pub(super) fn divide(self, parameters: &Parameters) -> Result<()> {
+        label_shards::divide(parameters, self.0)
+    }
+
+    /// For a checkpoint of all ranks.
+    pub(super) fn writer(self, path: &Path) -> Result<CheckpointWriter> {
+        if self.is_first() {
+            CheckpointWriter::create(path)
+        } else {
+            Ok(CheckpointWriter::of_follower())
+        }
     }
 
     /// Adds up what all ranks have learnt: the gradients of the dense parameters in place, those of table rows
@@ -93,14 +125,23 @@ impl Together {
         own: Summed,
     ) -> Result<Summed> {
         let gradients = parameters.dense.gradients();
-        let mut values = to_values(gradients)?;
-        values.extend([own.loss as f32, own.num_documents as f32]);
+        let stays = self.sum_on_gpu(gradients)?;
+        let mut values = if stays {
+            Vec::new()
+        } else {
+            to_values(gradients)?
+        };
+        let wishes = [own.saves, own.ends].map(|wish| f32::from(u8::from(wish)));
+        let learnt = [own.loss as f32, own.num_documents as f32];
+        values.extend(learnt.into_iter().chain(wishes));
         self.0.sum(&mut values)?;
-        let num_documents = values.pop().unwrap_or_default() as usize;
-        let loss = f64::from(values.pop().unwrap_or_default());
-        gradients
-            .shallow_clone()
-            .copy_(&Tensor::from_slice(&values).view_as(gradients));
+        let mut last = || values.pop().unwrap_or_default();
+        let (ends, saves) = (last() > 0.0, last() > 0.0);
+        let (num_documents, loss) = (last() as usize, f64::from(last()));
+        if !stays {
+            let summed = Tensor::from_slice(&values).view_as(gradients);
+            gradients.shallow_clone().copy_(&summed);
+        }
         if !parameters.tables.is_empty() {
             let mut message = Vec::new();
             for part in rows.iter() {
@@ -118,13 +159,32 @@ impl Together {
         Ok(Summed {
             loss,
             num_documents,
+            saves,
+            ends,
         })
     }
 
-    /// What rank 0 finds in a validation, for all of them.
-    pub(super) fn agree(self, validate: impl FnOnce() -> Result<Validation>) -> Result<Validation> {
+    /// Adds up values of all ranks in place, if they are on GPUs that reach each other.
+    fn sum_on_gpu(self, values: &Tensor) -> Result<bool> {
+        let tch::Device::Cuda(gpu) = values.device() else {
+            return Ok(false);
+        };
+        let place = GpuValues {
+            address: values.data_ptr() as usize,
+            length: values.numel(),
+            gpu,
+        };
+        Ok(self.0.sum_on_gpu(place)?)
+    }
+
+    /// What rank 0 finds in a validation, for all of them. Where labels are divided, all have to look.
+    pub(super) fn agree(
+        self,
+        is_divided: bool,
+        validate: impl FnOnce() -> Result<Validation>,
+    ) -> Result<Validation> {
         let mut message = Vec::new();
-        if self.is_first() {
+        if self.is_first() || is_divided {
             let found = ExactValidation::from(&validate()?);
             message = serde_json::to_vec(&found).map_err(|error| damaged(&error))?;
         }
@@ -132,6 +192,22 @@ impl Together {
         let found: ExactValidation =
             serde_json::from_slice(&message).map_err(|error| damaged(&error))?;
         Ok(found.into())
+    }
+
+    /// Notes which dense weights this rank has, which are to be those of all.
+    pub(super) fn note_weights(self, stage: &str, parameters: &Parameters) -> Result<()> {
+        if tracing::enabled!(tracing::Level::DEBUG) {
+            let mut bytes = Vec::new();
+            write_values(parameters.dense.values(), &mut bytes)?;
+            let sum = Sha256::digest(&bytes)
+                .iter()
+                .fold(String::new(), |mut hex, byte| {
+                    let _ = write!(hex, "{byte:02x}");
+                    hex
+                });
+            tracing::debug!(stage, rank = %self.place(), sha256 = sum, "dense weights");
+        }
+        Ok(())
     }
 }
 
@@ -152,9 +228,7 @@ fn write_rows(part: &RowGradients, message: &mut Vec<u8>) -> Result<()> {
         message.extend(number.to_le_bytes());
     }
     message.extend(rows.iter().flat_map(|row| row.to_le_bytes()));
-    let gradient = to_values(&part.gradient)?;
-    message.extend(gradient.iter().flat_map(|value| value.to_le_bytes()));
-    Ok(())
+    write_values(&part.gradient, message)
 }
 
 /// Takes one part off a message; on the device of `like`.

@@ -8,6 +8,7 @@ use plethora_core::{Error as CoreError, Progress, SeedStream};
 use super::batches::BatchPlan;
 use super::config::TrainConfig;
 use super::journal::TrainingJournal;
+use super::label_shards;
 use super::network::{BatchMaker, Network};
 use super::outcome::{TrainingLength, TrainingOutcome};
 use super::prefetch::prefetch;
@@ -61,10 +62,11 @@ impl Trainer<'_> {
         if let Some(together) = together {
             let files = [self.weights_file(), self.checkpoint_file()];
             let run = format!("{} {:?}", self.work.fingerprint(), self.config);
-            together.begin(&run, network.parameters(), &files)?;
+            together.begin(&run, &files)?;
         }
         if self.weights_file().is_file() {
             let outcome = TrainingOutcome::load(&self.weights_file(), network.parameters())?;
+            label_shards::to_device(network.parameters())?;
             self.journal.resume_at(outcome.steps)?;
             progress.start(&stage, Some(outcome.steps));
             progress.advance(outcome.steps);
@@ -78,6 +80,7 @@ impl Trainer<'_> {
         let mut plan = plan.lasting(self.length);
         if let Some(together) = together {
             plan = plan.of_process(together.place());
+            together.divide(network.parameters())?;
         }
         let mut state = TrainingState::new(self.config, network.parameters(), plan.num_steps());
         if self.checkpoint_file().is_file() {

@@ -354,11 +354,15 @@ impl Network for TReaderNetwork {
             phase: Phase::Joint,
             drops: true,
         };
-        let learnt = (self.head).learn(&self.input(&encoded, prior.as_ref()), &step);
+        let learnt = (self.head).learn(&self.input(&encoded, prior.as_ref()), &step)?;
         self.parameters.dense.collect();
         Ok(Learnt {
             loss: learnt.loss,
             rows: encoded.rows,
         })
+    }
+
+    fn assist(&self, step: &StepPart<'_>) -> Result<f64> {
+        self.head.assist(&self.parameters, step, self.loss)
     }
 }

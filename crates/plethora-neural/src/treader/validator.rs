@@ -8,8 +8,8 @@ use super::ranker::TReaderRanker;
 use super::teacher::Teacher;
 use super::teacher_rows::TeacherRow;
 use crate::Result;
-use crate::systems::validation::{DEPTH, truths, validation};
-use crate::train::{Validation, Validator};
+use crate::systems::validation::{DEPTH, among_all, truths, validation};
+use crate::train::{Network as _, Validation, Validator};
 
 /// Ranks validation documents.
 #[derive(Clone, Copy)]
@@ -34,6 +34,7 @@ impl Validator<TReaderNetwork> for TReaderValidator<'_> {
             keep: if is_mixed { MIXED_DEPTH } else { DEPTH },
         };
         let rankings = ranker.rank(self.sequences, self.rows)?;
+        let rankings = among_all(network.parameters(), rankings, ranker.keep)?;
         let (true, Some(rows), Some(teacher)) = (is_mixed, self.rows, self.teacher) else {
             return self.measure(rankings.into_iter());
         };

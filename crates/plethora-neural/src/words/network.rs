@@ -274,8 +274,8 @@ impl Network for WordNetwork {
             drops: true,
         };
         let learnt = match &self.reader {
-            Reader::Vectors { head, .. } => head.learn(&self.vectors(&pass), &step),
-            Reader::States { head, .. } => head.learn(&self.states(&pass), &step),
+            Reader::Vectors { head, .. } => head.learn(&self.vectors(&pass), &step)?,
+            Reader::States { head, .. } => head.learn(&self.states(&pass), &step)?,
         };
         if is_at_rest {
             return Ok(learnt);

@@ -2,7 +2,9 @@
 
     torchrun --nproc-per-node 2 -m plethora.distributed train papers.jsonl --system lightxml -o model
 
-Each process computes a share of every step, and all take the same steps; rank 0 writes the model.
+Each process computes a share of every step, and all take the same steps; rank 0 writes the model. They hear
+each other by a ring of their own, or with `--backend gloo` or `nccl` by `torch.distributed`, where PyTorch is
+installed.
 """
 
 from __future__ import annotations
@@ -13,23 +15,37 @@ import os
 from typing import TYPE_CHECKING, Any, Mapping, Sequence
 
 from . import _plethora
+from ._libtorch import VERSION
 from ._pieces import train_files
 from ._progress import ProgressOption
 from ._reading import PathLike, Reading, corpus, vocabulary_file
 from ._settings import num_threads, request
 
 if TYPE_CHECKING:
+    from torch.distributed import ProcessGroup
     from typing_extensions import Unpack
 
 __all__ = ["join", "train"]
 
 
-def join() -> None:
+def join(group: ProcessGroup | None = None) -> None:
     """Meets the other processes, where `RANK`, `WORLD_SIZE`, `MASTER_ADDR` and `MASTER_PORT` say.
 
     A process joins once, and trains all that comes together with the others.
+
+    Parameters
+    ----------
+    group
+        A group of `torch.distributed` that this process is in already, by which they are to hear each other
+        instead: with NCCL gradients stay on the GPUs. All processes of the job call this.
     """
-    _plethora.join_ranks(dict(os.environ))
+    if group is None:
+        _plethora.join_ranks(dict(os.environ))
+        return
+    from ._torch_ranks import TorchRanks
+
+    ranks = TorchRanks(group)
+    _plethora.join_group(ranks.rank, ranks.count, ranks)
 
 
 def train(
@@ -103,8 +119,14 @@ def _main() -> None:
     options.add_argument("--dtype", default="auto")
     options.add_argument("--force", action="store_true", help="replace a model that is there")
     options.add_argument("--resume", action="store_true", help="resume an interrupted run")
+    options.add_argument(
+        "--backend",
+        choices=["ring", "gloo", "nccl"],
+        default="ring",
+        help="how processes hear each other: by their own ring, or by PyTorch",
+    )
     given = parser.parse_args()
-    join()
+    _join_by(given.backend)
     train(
         given.system,
         given.data,
@@ -123,6 +145,21 @@ def _main() -> None:
         label_field=given.label_field,
         where=_pairs(given.where),
     )
+
+
+def _join_by(backend: str) -> None:
+    if backend == "ring":
+        join()
+        return
+    try:
+        import torch
+        import torch.distributed as dist
+    except ImportError as error:
+        raise SystemExit(f"--backend {backend} needs PyTorch {VERSION}: {error}") from error
+    if backend == "nccl":
+        torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
+    dist.init_process_group(backend)
+    join(dist.group.WORLD)
 
 
 def _pairs(texts: Sequence[str]) -> dict[str, str]:

@@ -21,6 +21,17 @@ use crate::Shard;
 
 static GROUP: OnceLock<Box<dyn Ranks>> = OnceLock::new();
 
+/// Numbers of 32 bits side by side in the memory of a GPU.
+#[derive(Debug, Clone, Copy)]
+pub struct GpuValues {
+    /// Where they begin.
+    pub address: usize,
+    /// How many there are.
+    pub length: usize,
+    /// Number of the GPU.
+    pub gpu: usize,
+}
+
 /// The processes of a group, as one of them sees them. All of them call the same methods in the same order.
 pub trait Ranks: Send + Sync + fmt::Debug {
     /// Which one this is, and how many there are.
@@ -31,6 +42,15 @@ pub trait Ranks: Send + Sync + fmt::Debug {
     /// # Errors
     /// [`Error::Compute`] if another rank has ended.
     fn sum(&self, values: &mut [f32]) -> Result<()>;
+
+    /// As [`sum`](Self::sum), of values on a GPU. False, and nothing is done, where ranks do not reach each
+    /// other's GPUs: then values go through main memory.
+    ///
+    /// # Errors
+    /// As [`sum`](Self::sum).
+    fn sum_on_gpu(&self, _values: GpuValues) -> Result<bool> {
+        Ok(false)
+    }
 
     /// What every rank has to say, in the order of ranks.
     ///
@@ -54,11 +74,27 @@ pub trait Ranks: Send + Sync + fmt::Debug {
 /// # Errors
 /// [`Error::Usage`] if it is in one already; those of [`Rendezvous::meet`].
 pub fn join(rendezvous: &Rendezvous) -> Result<()> {
-    let again = || Error::usage("this process has joined others already");
     if GROUP.get().is_some() {
-        return Err(again());
+        return Err(joined_already());
     }
-    GROUP.set(rendezvous.meet()?).map_err(|_| again())
+    join_as(rendezvous.meet()?)
+}
+
+/// Makes this process one of a group that has met already.
+///
+/// # Errors
+/// [`Error::Usage`] if it is in one already.
+pub fn join_as(ranks: Box<dyn Ranks>) -> Result<()> {
+    GROUP.set(ranks).map_err(|_| joined_already())
+}
+
+fn joined_already() -> Error {
+    Error::usage("this process has joined others already")
+}
+
+/// Processes that train together with this one, and itself.
+pub fn count() -> usize {
+    group().map_or(1, |ranks| ranks.place().count())
 }
 
 /// The group that this process is in.

@@ -13,6 +13,8 @@ const NUM_LABELS: usize = 11;
 const WIDTH: usize = 4;
 const DOCUMENTS: [&[u32]; 3] = [&[0, 7, 3], &[], &[10, 7]];
 
+mod shards;
+
 struct Case {
     head: Exact,
     parameters: Parameters,
@@ -88,7 +90,7 @@ impl Case {
             phase: Phase::Joint,
             drops: true,
         };
-        let learnt = self.head.learn(&self.input(), &step);
+        let learnt = self.head.learn(&self.input(), &step).unwrap();
         assert!(learnt.rows.is_empty());
         self.parameters.dense.collect();
         learnt.loss

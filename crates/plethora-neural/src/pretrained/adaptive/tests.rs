@@ -160,7 +160,7 @@ impl Case {
             phase: Phase::Joint,
             drops: true,
         };
-        let learnt = self.head.learn(&self.input(), &step);
+        let learnt = self.head.learn(&self.input(), &step).unwrap();
         self.parameters.dense.collect();
         learnt
     }

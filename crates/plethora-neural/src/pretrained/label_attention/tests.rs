@@ -109,7 +109,7 @@ impl Example {
             },
         );
         self.parameters.dense.collect();
-        learnt.loss.double_value(&[])
+        learnt.unwrap().loss.double_value(&[])
     }
 }
 

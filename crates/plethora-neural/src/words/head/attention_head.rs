@@ -4,11 +4,12 @@ use tch::{Device, Kind, Tensor};
 
 use super::attention::{Attention, Lesson};
 use super::{HeadNeed, Scored, StatesHead, StatesInput};
+use crate::Result;
 use crate::head::{HeadStep, LabelHead, Ranked, send_back};
 use crate::train::{Learnt, LossScale};
 
 impl LabelHead<StatesInput<'_>> for Attention {
-    fn learn(&self, input: &StatesInput<'_>, step: &HeadStep<'_>) -> Learnt {
+    fn learn(&self, input: &StatesInput<'_>, step: &HeadStep<'_>) -> Result<Learnt> {
         let (targets, num_scored) = if let Some(truth) = input.truth {
             (truth.of_candidates.shallow_clone(), truth.num_candidates)
         } else {
@@ -30,10 +31,10 @@ impl LabelHead<StatesInput<'_>> for Attention {
         };
         let learnt = self.learn_apart(input, &lesson, |_| {});
         send_back(&learnt.back);
-        Learnt {
+        Ok(Learnt {
             loss: learnt.loss * share,
             rows: Vec::new(),
-        }
+        })
     }
 
     fn rank(&self, input: &StatesInput<'_>, _beam: usize, keep: usize) -> Ranked {

@@ -14,6 +14,7 @@ use super::attention::{Attention, LearntApart, Lesson};
 use super::attention_form::AttentionForm;
 use super::shared_context::InContext;
 use super::{HeadNeed, Scored, StatesHead, StatesInput};
+use crate::Result;
 use crate::head::candidates::{Candidates, ClusterChoice, ListedCandidates};
 use crate::head::document_lists::DocumentLists;
 use crate::head::{
@@ -181,7 +182,7 @@ impl ClusteredAttention {
 impl LabelHead<StatesInput<'_>> for ClusteredAttention {
     /// The loss is that of clusters and that of candidates, each summed or averaged as the step says, and
     /// averaged over documents.
-    fn learn(&self, input: &StatesInput<'_>, step: &HeadStep<'_>) -> Learnt {
+    fn learn(&self, input: &StatesInput<'_>, step: &HeadStep<'_>) -> Result<Learnt> {
         let (targets, scale, step_scale) = (step.targets, step.loss, step.part.scale);
         let per_document = match scale {
             LossScale::Sum => 1,
@@ -196,10 +197,10 @@ impl LabelHead<StatesInput<'_>> for ClusteredAttention {
             let chosen = tch::no_grad(|| choose(&self.generator.logits(input, &Scored::All)));
             let (ranked, rows) = self.learn_labels(input, &chosen, targets, step_scale);
             send_back(&ranked.back);
-            return Learnt {
+            return Ok(Learnt {
                 loss: ranked.loss,
                 rows: vec![rows],
-            };
+            });
         }
         let mut chunks = Vec::new();
         let recalled = self.generator.learn_apart(
@@ -214,19 +215,19 @@ impl LabelHead<StatesInput<'_>> for ClusteredAttention {
         );
         if step.phase == Phase::Recall {
             send_back(&recalled.back);
-            return Learnt {
+            return Ok(Learnt {
                 loss: recalled.loss * share,
                 rows: Vec::new(),
-            };
+            });
         }
         let candidates = tch::no_grad(|| choose(&Tensor::cat(&chunks, 1)));
         let (ranked, rows) = self.learn_labels(input, &candidates, targets, step_scale);
         let back: Vec<(Tensor, Tensor)> = recalled.back.into_iter().chain(ranked.back).collect();
         send_back(&back);
-        Learnt {
+        Ok(Learnt {
             loss: recalled.loss * share + ranked.loss,
             rows: vec![rows],
-        }
+        })
     }
 
     fn rank(&self, input: &StatesInput<'_>, beam: usize, keep: usize) -> Ranked {

@@ -5,6 +5,7 @@ use tch::{Device, Tensor};
 
 use super::layers::Layer;
 use super::{HeadNeed, StatesHead, StatesInput};
+use crate::Result;
 use crate::head::{AllLabels, HeadStep, LabelFacts, LabelHead, OutputKind, Ranked, VectorInput};
 use crate::parameters::DenseParametersBuilder;
 use crate::start::Start;
@@ -57,7 +58,7 @@ impl LabelLayers {
 }
 
 impl LabelHead<VectorInput<'_>> for LabelLayers {
-    fn learn(&self, input: &VectorInput<'_>, step: &HeadStep<'_>) -> Learnt {
+    fn learn(&self, input: &VectorInput<'_>, step: &HeadStep<'_>) -> Result<Learnt> {
         let vector = &self.hidden(input, true);
         self.output.learn(&VectorInput { vector, ..*input }, step)
     }
@@ -86,7 +87,7 @@ impl LabelHead<VectorInput<'_>> for LabelLayers {
 pub(crate) struct Pooled(pub(crate) LabelLayers);
 
 impl LabelHead<StatesInput<'_>> for Pooled {
-    fn learn(&self, input: &StatesInput<'_>, step: &HeadStep<'_>) -> Learnt {
+    fn learn(&self, input: &StatesInput<'_>, step: &HeadStep<'_>) -> Result<Learnt> {
         self.0.learn(&pooled(input, &strongest(input)), step)
     }
 

@@ -100,7 +100,7 @@ impl Case {
             phase,
             drops: true,
         };
-        let learnt = self.head.learn(&self.input(), &step);
+        let learnt = self.head.learn(&self.input(), &step).unwrap();
         self.parameters.dense.collect();
         learnt
     }
