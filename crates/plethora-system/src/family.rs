@@ -138,6 +138,8 @@ pub struct AutoMember {
     pub starts_from: Option<&'static str>,
     /// Whether it only gets the time that all others leave: it costs more than it gains where they are there.
     pub is_spare: bool,
+    /// Whether it pays on a GPU alone: what a processor has the time for are too few documents for it.
+    pub needs_gpu: bool,
 }
 
 impl AutoMember {
@@ -149,6 +151,7 @@ impl AutoMember {
             names,
             starts_from: None,
             is_spare: false,
+            needs_gpu: false,
         }
     }
 
@@ -157,6 +160,15 @@ impl AutoMember {
     pub const fn starting_from(self, member: &'static str) -> Self {
         Self {
             starts_from: Some(member),
+            ..self
+        }
+    }
+
+    /// The same, which pays on a GPU alone.
+    #[must_use]
+    pub const fn on_gpus(self) -> Self {
+        Self {
+            needs_gpu: true,
             ..self
         }
     }

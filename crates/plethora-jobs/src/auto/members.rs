@@ -13,7 +13,8 @@ use plethora_system::settings::{AssignedValue, Settings};
 use super::consensus::Consensus;
 use super::held_back::HeldBack;
 use super::job::AutoJob;
-use super::plan::{MIN_EPOCH_SHARE, Plan, PlannedMember, assign};
+use super::plan::{MIN_EPOCH_SHARE, Plan, assign};
+use super::planned_member::PlannedMember;
 use super::rankings::{Labels, MemberRankings, measure, rank};
 use super::report::HeldBackFigures;
 use crate::Session;
@@ -97,7 +98,8 @@ impl AutoJob {
                 Instant::now() + time.mul_f64(NETWORK_DELAY)
             };
             let name = format!("{}, {} of {}", planned.name, place + 1, chosen.len());
-            let part = session.part(|all| Arc::new(TrialProgress::new(all, name, deadline)));
+            let part =
+                session.part(|all| Arc::new(TrialProgress::new(all, name, deadline).giving_up()));
             let folder = (held_back.keeps_models()).then(|| work.path(&format!("part-{place}")));
             let Some(settings) = started_from(planned, &members)? else {
                 let source = planned.starts_from.unwrap_or_default();
@@ -105,12 +107,11 @@ impl AutoJob {
                 continue;
             };
             let trained = Instant::now();
-            let rankings = match folder.as_ref().filter(|folder| folder.exists()) {
-                Some(folder) => self.rank_earlier(folder, held_back, labels),
-                None => {
-                    let member = (*planned, &settings, epoch_share);
-                    self.train_member(member, folder.as_ref(), held_back, labels, &part)
-                }
+            let rankings = if let Some(folder) = folder.as_ref().filter(|folder| folder.exists()) {
+                self.rank_earlier(folder, held_back, labels)
+            } else {
+                let member = (*planned, &settings, epoch_share);
+                self.train_member(member, folder.as_ref(), held_back, labels, &part)
             };
             let rankings = match rankings {
                 Ok(rankings) => rankings,

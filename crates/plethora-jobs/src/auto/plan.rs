@@ -8,7 +8,7 @@ use plethora_system::settings::{AssignedValue, Assignment, Settings, parse_confi
 use plethora_system::{Device, NameUse, Registry, TrainingSize, resources};
 use serde::Serialize;
 
-use super::held_back::HeldBack;
+use super::planned_member::PlannedMember;
 
 /// Share of the budget that training may take; the rest is for reading, fitting and saving.
 const TRAINING_SHARE: f64 = 0.8;
@@ -22,38 +22,6 @@ const MAX_BUDGET_S: f64 = 600.0;
 
 /// Fewer of the epochs that the data asks for are not worth a member.
 pub(super) const MIN_EPOCH_SHARE: f64 = 0.3;
-
-/// A member that may be trained.
-#[derive(Debug, Clone, Serialize)]
-pub struct PlannedMember {
-    /// What tables call it.
-    pub name: &'static str,
-    /// Seconds of wall time that training once on all documents should take.
-    pub estimated_s: f64,
-    /// Most memory that it should hold.
-    pub memory_bytes: u64,
-    /// Share of its epochs that the budget allows.
-    pub epoch_share: f64,
-    /// Why it is not trained.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub left_out: Option<String>,
-    /// Whether it learns from names of labels, too.
-    pub learns_names: bool,
-    /// Whether it is left out for the time that it should take alone: estimates may be wrong.
-    #[serde(skip)]
-    pub(super) is_too_slow: bool,
-    /// Whether it only gets the time that all others leave.
-    #[serde(skip)]
-    is_spare: bool,
-    /// Whether it is trained again when held-back documents return.
-    #[serde(skip)]
-    pub(super) returns: bool,
-    /// The member whose encoder it starts from.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub starts_from: Option<&'static str>,
-    #[serde(skip)]
-    pub(super) settings: Settings,
-}
 
 /// Which members to train.
 #[derive(Debug, Clone, Serialize)]
@@ -137,6 +105,9 @@ impl Planning<'_> {
                 if proposed.names == NameUse::Needed && !self.has_names {
                     member.left_out = Some("labels have no names of their own".into());
                 }
+                if proposed.needs_gpu && self.device == Device::Cpu {
+                    member.left_out = Some("it pays on a GPU alone".into());
+                }
                 members.push(member);
             }
         }
@@ -146,6 +117,7 @@ impl Planning<'_> {
         });
         let memory_bytes = resources::available_memory_bytes();
         let mut takes_encoder = false;
+        let mut takes_vectors = false;
         for member in &mut members {
             let limit = memory_bytes.map(|bytes| (bytes as f64 * MEMORY_SHARE) as u64);
             if limit.is_some_and(|limit| member.memory_bytes > limit) {
@@ -159,13 +131,19 @@ impl Planning<'_> {
             let is_with_vectors =
                 self.vectors.is_some() && member.settings.option("vectors").is_some();
             match (self.check)(&member.settings) {
-                Ok(()) => takes_encoder |= is_with_encoder,
+                Ok(()) => {
+                    takes_encoder |= is_with_encoder;
+                    takes_vectors |= is_with_vectors;
+                }
                 // Who names an encoder or word vectors wants them.
                 Err(error) if is_with_encoder && self.is_encoder_asked || is_with_vectors => {
                     return Err(error);
                 }
                 Err(error) => member.left_out = Some(error.to_string()),
             }
+        }
+        if self.vectors.is_some() && !takes_vectors {
+            tracing::warn!("no member reads word vectors here; those that do pay on a GPU alone");
         }
         self.put_after_sources(&mut members);
         let budget_s = self.budget_s(&members);
@@ -270,22 +248,6 @@ impl Planning<'_> {
     }
 }
 
-impl PlannedMember {
-    /// Seconds that it should take while documents are held back.
-    pub(super) fn part_seconds(&self, held_back: &HeldBack) -> f64 {
-        self.estimated_s * held_back.effort() * self.epoch_share
-    }
-
-    /// Share of its epochs that it can have in so much time; what is trained again has all.
-    pub(super) fn share_within(&self, time: Duration, held_back: &HeldBack) -> f64 {
-        if self.returns {
-            return self.epoch_share;
-        }
-        let all = self.estimated_s * held_back.effort();
-        (time.as_secs_f64() / all.max(1e-9)).min(1.0)
-    }
-}
-
 impl Plan {
     /// The members that are trained, the cheapest first.
     pub(super) fn chosen(&self) -> impl Iterator<Item = &PlannedMember> {
@@ -328,4 +290,98 @@ pub(super) fn assign(settings: &mut Settings, key: &str, value: AssignedValue) -
         value,
         origin: format!("--{key}"),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::LazyLock;
+
+    use super::*;
+
+    static REGISTRY: LazyLock<Registry> =
+        LazyLock::new(|| Registry::new(plethora_linear::FAMILIES));
+
+    const SIZE: TrainingSize = TrainingSize {
+        num_documents: 40_000,
+        num_entries: 4_000_000,
+        num_features: 80_000,
+        num_labels: 4000,
+        num_assignments: 200_000,
+    };
+
+    fn planning(keeps_models: bool) -> Planning<'static> {
+        Planning {
+            registry: &REGISTRY,
+            size: SIZE,
+            budget: None,
+            device: Device::Cpu,
+            seed: 1,
+            encoder: None,
+            is_encoder_asked: false,
+            vectors: None,
+            has_names: false,
+            keeps_models,
+            effort: 1.0,
+            num_threads: 1,
+            check: &|_| Ok(()),
+        }
+    }
+
+    /// A network, trained once, of this name and time.
+    fn network(name: &'static str, seconds: f64) -> PlannedMember {
+        let mut member = planning(true)
+            .member(name, REGISTRY.recipe("wide-tree").unwrap())
+            .unwrap();
+        member.estimated_s = seconds;
+        member.returns = false;
+        member
+    }
+
+    fn tuned() -> PlannedMember {
+        PlannedMember {
+            starts_from: Some("lightxml"),
+            ..network("tuned", 1.0)
+        }
+    }
+
+    fn names(members: &[PlannedMember]) -> Vec<&'static str> {
+        members.iter().map(|member| member.name).collect()
+    }
+
+    #[test]
+    fn a_member_follows_the_one_whose_encoder_it_starts_from() {
+        let given = || {
+            vec![
+                tuned(),
+                network("knn", 2.0),
+                network("lightxml", 50.0),
+                network("last", 9.0),
+            ]
+        };
+        let mut members = given();
+        planning(true).put_after_sources(&mut members);
+        assert_eq!(names(&members), ["knn", "lightxml", "tuned", "last"]);
+        assert!(members.iter().all(|member| member.left_out.is_none()));
+
+        let mut crossed = given();
+        planning(false).put_after_sources(&mut crossed);
+        let left_out: Vec<bool> = crossed
+            .iter()
+            .map(|member| member.left_out.is_some())
+            .collect();
+        assert_eq!(left_out, [false, false, true, false]);
+    }
+
+    #[test]
+    fn a_member_whose_source_has_no_time_is_left_out_with_it() {
+        let mut members = vec![network("knn", 2.0), network("lightxml", 5000.0), tuned()];
+        planning(true).fit_budget(&mut members, 60.0);
+        assert!(members[0].left_out.is_none());
+        assert!(members[1].is_too_slow && members[1].left_out.is_some());
+        let reason = members[2].left_out.as_ref().unwrap();
+        assert!(
+            reason.starts_with("lightxml, from which it would start"),
+            "{reason}"
+        );
+    }
 }

@@ -1,11 +1,17 @@
 //! The progress of one trial, as figures of the search's.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use plethora_core::{Message, Progress};
 
 use crate::SharedProgress;
+
+/// How long a stage is watched before it is judged by its speed.
+const WATCHED: Duration = Duration::from_secs(10);
+
+/// How much longer than there is time a stage may seem to take: speeds change, and networks may stop early.
+const DOUBT: f64 = 1.5;
 
 /// Shows the stages of a trial as figures of the stage that is the search, and asks the trial to
 /// stop when the time of the search is over.
@@ -14,14 +20,37 @@ pub(crate) struct TrialProgress {
     /// What stands before the stages.
     name: String,
     deadline: Instant,
+    gives_up: bool,
     stage: Mutex<Stage>,
 }
 
-#[derive(Default)]
 struct Stage {
     name: String,
     total: Option<u64>,
     done: u64,
+    started: Instant,
+}
+
+impl Stage {
+    fn new(name: &str, total: Option<u64>) -> Self {
+        Self {
+            name: name.to_owned(),
+            total,
+            done: 0,
+            started: Instant::now(),
+        }
+    }
+
+    /// True if it would take much longer than there is time, as fast as it went so far.
+    fn is_hopeless(&self, now: Instant, deadline: Instant) -> bool {
+        let taken = now.saturating_duration_since(self.started);
+        let Some(total) = self.total.filter(|_| taken >= WATCHED && self.done > 0) else {
+            return false;
+        };
+        let to_do = total.saturating_sub(self.done) as f64 / self.done as f64;
+        let left = deadline.saturating_duration_since(now);
+        taken.as_secs_f64() * to_do > DOUBT * left.as_secs_f64()
+    }
 }
 
 impl TrialProgress {
@@ -31,7 +60,16 @@ impl TrialProgress {
             search,
             name,
             deadline,
-            stage: Mutex::default(),
+            gives_up: false,
+            stage: Mutex::new(Stage::new("", None)),
+        }
+    }
+
+    /// The same, which also stops a trial that will not end in time, as soon as that is clear.
+    pub(crate) fn giving_up(self) -> Self {
+        Self {
+            gives_up: true,
+            ..self
         }
     }
 
@@ -49,13 +87,7 @@ impl TrialProgress {
 
 impl Progress for TrialProgress {
     fn start(&self, stage: &str, total: Option<u64>) {
-        let shown = self.with_stage(|current| {
-            *current = Stage {
-                name: stage.to_owned(),
-                total,
-                done: 0,
-            };
-        });
+        let shown = self.with_stage(|current| *current = Stage::new(stage, total));
         self.search.show(&shown);
     }
 
@@ -81,7 +113,12 @@ impl Progress for TrialProgress {
     }
 
     fn is_cancelled(&self) -> bool {
-        self.search.is_cancelled() || Instant::now() >= self.deadline
+        let now = Instant::now();
+        if self.search.is_cancelled() || now >= self.deadline {
+            return true;
+        }
+        let stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
+        self.gives_up && stage.is_hopeless(now, self.deadline)
     }
 }
 
@@ -127,5 +164,20 @@ mod tests {
         assert!(!progress.is_cancelled());
         let over = TrialProgress::new(search, "trial 8".into(), Instant::now());
         assert!(over.is_cancelled());
+    }
+
+    #[test]
+    fn what_cannot_end_in_time_is_hopeless_once_its_speed_is_known() {
+        let mut stage = Stage::new("vectors", Some(1000));
+        let after = |seconds: u64| stage.started + Duration::from_secs(seconds);
+        let (early, later) = (after(5), after(20));
+        let (soon, far) = (after(40), after(400));
+        assert!(!stage.is_hopeless(later, soon), "nothing is known yet");
+        stage.done = 100;
+        assert!(!stage.is_hopeless(early, soon), "too early to tell");
+        assert!(stage.is_hopeless(later, soon), "180 s where there are 20");
+        assert!(!stage.is_hopeless(later, far));
+        stage.total = None;
+        assert!(!stage.is_hopeless(later, soon));
     }
 }

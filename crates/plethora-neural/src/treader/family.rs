@@ -34,7 +34,7 @@ pub(super) static SYSTEMS: [SystemSpec; 1] = [system! {
     ],
     options: &[SEED, VECTORS, DTYPE],
     example: "",
-    auto: [AutoMember::new("treaderxml", AUTO_SETTINGS, NameUse::Ignored)],
+    auto: [AutoMember::new("treaderxml", AUTO_SETTINGS, NameUse::Ignored).on_gpus()],
 }];
 
 impl NeuralSettings for TReaderConfig {

@@ -31,7 +31,7 @@ pub(super) static SYSTEMS: [SystemSpec; 5] = [
         presets: ["paper-eurlex", "paper-wiki10", "paper-amazoncat", "demo"],
         options: &[SEED, VECTORS, DTYPE],
         example: "--system attentionxml --vectors glove.txt --device cuda",
-        auto: [AutoMember::new("attentionxml", AUTO_SETTINGS, NameUse::Ignored).spare()],
+        auto: [AutoMember::new("attentionxml", AUTO_SETTINGS, NameUse::Ignored).on_gpus().spare()],
     },
     system! {
         name: "attentionxml-plt",
