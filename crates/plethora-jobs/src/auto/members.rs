@@ -47,6 +47,8 @@ pub(super) struct TrainedMember<'a> {
     /// Its model on a part of the documents, where that is one.
     pub(super) folder: Option<PathBuf>,
     pub(super) seconds: f64,
+    /// Share of its epochs that there was time for.
+    epoch_share: f64,
     pub(super) figures: HeldBackFigures,
 }
 
@@ -55,6 +57,54 @@ pub(super) struct FinalMember {
     pub(super) folder: PathBuf,
     pub(super) saw_all: bool,
     pub(super) seconds: f64,
+}
+
+/// What a member may take when it is its turn.
+struct Turn {
+    /// Share of its epochs.
+    epoch_share: f64,
+    /// When it is given up.
+    deadline: Instant,
+}
+
+impl Turn {
+    /// Of the time that is left, networks leave what others need that come later or are trained again in the end.
+    fn of(
+        planned: &PlannedMember,
+        members: &[TrainedMember<'_>],
+        later_s: f64,
+        held_back: &HeldBack,
+        end: Instant,
+    ) -> Self {
+        let now = Instant::now();
+        if members.is_empty() {
+            // Trained whatever it takes: there must be a model.
+            return Self {
+                epoch_share: planned.epoch_share,
+                deadline: now + Duration::from_secs(3650 * 86_400),
+            };
+        }
+        let left = end.saturating_duration_since(now);
+        if planned.returns {
+            return Self {
+                epoch_share: planned.epoch_share,
+                deadline: now + left.mul_f64(MEMBER_SHARE),
+            };
+        }
+        let again = members.iter().filter(|member| member.planned.returns);
+        let again: f64 = again.map(|member| member.seconds).sum();
+        let again = if held_back.returns() {
+            again / held_back.effort().max(1e-9)
+        } else {
+            0.0
+        };
+        let seconds = (NETWORK_SHARE * left.as_secs_f64() - again).max(0.0);
+        let time = Duration::from_secs_f64(seconds - later_s.min(LATER_SHARE * seconds));
+        Self {
+            epoch_share: planned.share_within(time, held_back),
+            deadline: now + time.mul_f64(NETWORK_DELAY),
+        }
+    }
 }
 
 impl AutoJob {
@@ -83,34 +133,26 @@ impl AutoJob {
             let later = chosen.iter().skip(place + 1);
             let later = later.filter(|other| !other.is_too_slow);
             let later: f64 = later.map(|other| other.part_seconds(held_back)).sum();
-            let time = time_for(planned, &members, later, held_back, end);
-            let epoch_share = planned.share_within(time, held_back);
-            if epoch_share < MIN_EPOCH_SHARE && !members.is_empty() {
+            let turn = Turn::of(planned, &members, later, held_back, end);
+            let folder = (held_back.keeps_models()).then(|| work.path(&format!("part-{place}")));
+            let is_there = folder.as_ref().is_some_and(|folder| folder.exists());
+            if turn.epoch_share < MIN_EPOCH_SHARE && !is_there {
                 tracing::warn!("{}: left out, as too little time is left", planned.name);
                 continue;
             }
-            // The first one is trained whatever it takes: there must be a model.
-            let deadline = if members.is_empty() {
-                Instant::now() + Duration::from_secs(3650 * 86_400)
-            } else if planned.returns {
-                Instant::now() + time
-            } else {
-                Instant::now() + time.mul_f64(NETWORK_DELAY)
-            };
             let name = format!("{}, {} of {}", planned.name, place + 1, chosen.len());
-            let part =
-                session.part(|all| Arc::new(TrialProgress::new(all, name, deadline).giving_up()));
-            let folder = (held_back.keeps_models()).then(|| work.path(&format!("part-{place}")));
+            let progress = |all| TrialProgress::new(all, name, turn.deadline).giving_up();
+            let part = session.part(|all| Arc::new(progress(all)));
             let Some(settings) = started_from(planned, &members)? else {
                 let source = planned.starts_from.unwrap_or_default();
                 tracing::warn!("{}: left out, as {source} is not there", planned.name);
                 continue;
             };
             let trained = Instant::now();
-            let rankings = if let Some(folder) = folder.as_ref().filter(|folder| folder.exists()) {
+            let rankings = if let Some(folder) = folder.as_ref().filter(|_| is_there) {
                 self.rank_earlier(folder, held_back, labels)
             } else {
-                let member = (*planned, &settings, epoch_share);
+                let member = (*planned, &settings, turn.epoch_share);
                 self.train_member(member, folder.as_ref(), held_back, labels, &part)
             };
             let rankings = match rankings {
@@ -143,6 +185,7 @@ impl AutoJob {
                 rankings,
                 folder,
                 seconds,
+                epoch_share: turn.epoch_share,
                 figures,
             });
         }
@@ -217,7 +260,7 @@ impl AutoJob {
             let has_time = end.saturating_duration_since(Instant::now()).as_secs_f64() > expected;
             let is_wanted = held_back.returns() && member.planned.returns && has_time;
             let job = TrainingJob {
-                epoch_share: member.planned.epoch_share,
+                epoch_share: member.epoch_share,
                 learns_names: member.planned.learns_names,
                 ..self.job(member.planned.settings.clone(), output.clone())
             };
@@ -254,30 +297,6 @@ impl AutoJob {
             .finish(&format!("{} members", finals.len()));
         Ok(finals)
     }
-}
-
-/// The time that a member may take: of what is left, networks leave what others need that come later or are
-/// trained again in the end.
-fn time_for(
-    planned: &PlannedMember,
-    members: &[TrainedMember<'_>],
-    later_s: f64,
-    held_back: &HeldBack,
-    end: Instant,
-) -> Duration {
-    let left = end.saturating_duration_since(Instant::now());
-    if planned.returns {
-        return left.mul_f64(MEMBER_SHARE);
-    }
-    let again = members.iter().filter(|member| member.planned.returns);
-    let again: f64 = again.map(|member| member.seconds).sum();
-    let again = if held_back.returns() {
-        again / held_back.effort().max(1e-9)
-    } else {
-        0.0
-    };
-    let time = (NETWORK_SHARE * left.as_secs_f64() - again).max(0.0);
-    Duration::from_secs_f64(time - later_s.min(LATER_SHARE * time))
 }
 
 /// The settings of a member, with the encoder of the one that it starts from; none if that was not trained.

@@ -49,11 +49,8 @@ impl PlannedMember {
         self.estimated_s * held_back.effort() * self.epoch_share
     }
 
-    /// Share of its epochs that it can have in so much time; what is trained again has all.
+    /// Share of its epochs that it can have in so much time.
     pub(super) fn share_within(&self, time: Duration, held_back: &HeldBack) -> f64 {
-        if self.returns {
-            return self.epoch_share;
-        }
         let all = self.estimated_s * held_back.effort();
         (time.as_secs_f64() / all.max(1e-9)).min(1.0)
     }
@@ -83,7 +80,7 @@ mod tests {
             )],
             train_share: 1.0,
         };
-        let mut member = PlannedMember {
+        let member = PlannedMember {
             name: "lightxml",
             estimated_s: 100.0,
             memory_bytes: 0,
@@ -103,11 +100,6 @@ mod tests {
         assert!(
             (share(&member, 400) - 1.0).abs() < 1e-9,
             "never more than all"
-        );
-        member.returns = true;
-        assert!(
-            (share(&member, 40) - 1.0).abs() < 1e-9,
-            "what is trained again has all"
         );
     }
 }

@@ -193,8 +193,8 @@ fn what_cannot_work_is_refused_by_its_key() {
 }
 
 #[test]
-fn longer_documents_cost_more_up_to_the_length_that_is_read() {
-    let seconds = |words: u64, length: &str| {
+fn longer_documents_and_larger_encoders_cost_more() {
+    let seconds = |words: u64, more: &[&str]| {
         let size = TrainingSize {
             num_documents: 40_000,
             num_entries: 40_000 * words,
@@ -202,10 +202,14 @@ fn longer_documents_cost_more_up_to_the_length_that_is_read() {
             num_labels: 1000,
             num_assignments: 200_000,
         };
-        let trainable = settings("dense", &[length]).config().unwrap();
+        let trainable = settings("dense", more).config().unwrap();
         trainable.estimate(&size).cpu_seconds
     };
+    // Not on the disk, so taken for one of the recipe's sizes.
+    let encoder = "encoder.folder=sentence-transformers/all-MiniLM-L6-v2";
     let (short, long) = ("document.max_length=16", "document.max_length=256");
-    assert!(seconds(100, long) > 2.0 * seconds(100, short));
-    assert!(seconds(20, long) < seconds(100, long));
+    assert!(seconds(100, &[encoder, long]) > 2.0 * seconds(100, &[encoder, short]));
+    assert!(seconds(20, &[encoder, long]) < seconds(100, &[encoder, long]));
+    let tiny = seconds(100, &[long]);
+    assert!(tiny < seconds(100, &[encoder, long]) / 2.0, "{tiny}");
 }
