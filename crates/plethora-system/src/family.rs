@@ -125,6 +125,10 @@ impl SystemSpec {
 }
 
 /// A member that an automatic choice of systems may train.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says one thing of its own"
+)]
 #[derive(Debug)]
 pub struct AutoMember {
     /// What tables call it.
@@ -133,9 +137,10 @@ pub struct AutoMember {
     pub settings: &'static str,
     /// What it makes of names of labels.
     pub names: NameUse,
-    /// The member whose encoder it starts from, once that is trained; absent where it starts from the one that the
-    /// user names.
-    pub starts_from: Option<&'static str>,
+    /// Whether it trains an encoder that others may start from.
+    pub trains_encoder: bool,
+    /// Whether it starts from the encoder that another member has trained, rather than from the one that the user names.
+    pub starts_trained: bool,
     /// Whether it only gets the time that all others leave: it costs more than it gains where they are there.
     pub is_spare: bool,
     /// Whether it pays on a GPU alone: what a processor has the time for are too few documents for it.
@@ -149,17 +154,27 @@ impl AutoMember {
             name,
             settings,
             names,
-            starts_from: None,
+            trains_encoder: false,
+            starts_trained: false,
             is_spare: false,
             needs_gpu: false,
         }
     }
 
-    /// The same, which starts from the encoder of another member.
+    /// The same, which trains an encoder that others may start from.
     #[must_use]
-    pub const fn starting_from(self, member: &'static str) -> Self {
+    pub const fn training_encoder(self) -> Self {
         Self {
-            starts_from: Some(member),
+            trains_encoder: true,
+            ..self
+        }
+    }
+
+    /// The same, which starts from the encoder that another member has trained.
+    #[must_use]
+    pub const fn starting_trained(self) -> Self {
+        Self {
+            starts_trained: true,
             ..self
         }
     }

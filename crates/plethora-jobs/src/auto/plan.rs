@@ -72,8 +72,14 @@ impl Planning<'_> {
     /// The plan: the cheapest members first, as many as the time allows.
     pub(super) fn plan(&self) -> Result<Plan> {
         let mut members = Vec::new();
+        let mut proposed = self.registry.systems().flat_map(|spec| spec.auto);
+        let source = proposed.find(|member| member.trains_encoder);
+        let source = source.map(|member| member.name);
         for spec in self.registry.systems() {
             for proposed in spec.auto {
+                if proposed.starts_trained && source.is_none() {
+                    continue;
+                }
                 let mut settings = self
                     .registry
                     .recipe(spec.name)
@@ -99,7 +105,7 @@ impl Planning<'_> {
                     assign(&mut settings, "vectors", AssignedValue::Text(file))?;
                 }
                 let mut member = self.member(proposed.name, settings)?;
-                member.starts_from = proposed.starts_from;
+                member.starts_from = source.filter(|_| proposed.starts_trained);
                 member.is_spare = proposed.is_spare;
                 member.learns_names = proposed.names == NameUse::Documents && self.has_names;
                 if proposed.names == NameUse::Needed && !self.has_names {
@@ -339,7 +345,7 @@ mod tests {
 
     fn tuned() -> PlannedMember {
         PlannedMember {
-            starts_from: Some("lightxml"),
+            starts_from: Some("encoder"),
             ..network("tuned", 1.0)
         }
     }
@@ -353,14 +359,14 @@ mod tests {
         let given = || {
             vec![
                 tuned(),
-                network("knn", 2.0),
-                network("lightxml", 50.0),
+                network("quick", 2.0),
+                network("encoder", 50.0),
                 network("last", 9.0),
             ]
         };
         let mut members = given();
         planning(true).put_after_sources(&mut members);
-        assert_eq!(names(&members), ["knn", "lightxml", "tuned", "last"]);
+        assert_eq!(names(&members), ["quick", "encoder", "tuned", "last"]);
         assert!(members.iter().all(|member| member.left_out.is_none()));
 
         let mut crossed = given();
@@ -374,13 +380,13 @@ mod tests {
 
     #[test]
     fn a_member_whose_source_has_no_time_is_left_out_with_it() {
-        let mut members = vec![network("knn", 2.0), network("lightxml", 5000.0), tuned()];
+        let mut members = vec![network("quick", 2.0), network("encoder", 5000.0), tuned()];
         planning(true).fit_budget(&mut members, 60.0);
         assert!(members[0].left_out.is_none());
         assert!(members[1].is_too_slow && members[1].left_out.is_some());
         let reason = members[2].left_out.as_ref().unwrap();
         assert!(
-            reason.starts_with("lightxml, from which it would start"),
+            reason.starts_with("encoder, from which it would start"),
             "{reason}"
         );
     }

@@ -81,7 +81,7 @@ mod tests {
             train_share: 1.0,
         };
         let member = PlannedMember {
-            name: "lightxml",
+            name: "network",
             estimated_s: 100.0,
             memory_bytes: 0,
             epoch_share: 1.0,

@@ -37,7 +37,7 @@ static SYSTEMS: [SystemSpec; 2] = [
         example: "--system dense --encoder ./all-MiniLM-L6-v2",
         auto: [
             AutoMember::new("dense", "", NameUse::Ignored),
-            AutoMember::new("dense, tuned", TUNED_SETTINGS, NameUse::Ignored).starting_from("lightxml"),
+            AutoMember::new("dense, tuned", TUNED_SETTINGS, NameUse::Ignored).starting_trained(),
         ],
     },
     system! {

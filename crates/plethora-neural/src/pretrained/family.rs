@@ -44,7 +44,7 @@ pub(super) static SYSTEMS: [SystemSpec; 2] = [
         ],
         options: &[SEED, ("beam", "clusters.predict_beam"), ENCODER, DTYPE],
         example: "--system lightxml --encoder ./all-MiniLM-L6-v2 --device cuda",
-        auto: [AutoMember::new("lightxml", AUTO_SETTINGS, NameUse::Ignored)],
+        auto: [AutoMember::new("lightxml", AUTO_SETTINGS, NameUse::Ignored).training_encoder()],
     },
     system! {
         name: "aplc-xlnet",

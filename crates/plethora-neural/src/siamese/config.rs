@@ -196,6 +196,12 @@ impl OpenSiameseConfig {
 }
 
 impl SiameseConfig {
+    /// False where names are all there is: nothing is trained, and means of documents do not count, so that their
+    /// texts need no reading.
+    pub(super) fn learns_from_documents(&self) -> bool {
+        self.train.epochs > 0 || self.labels.centroid > 0.0
+    }
+
     /// The settings of the encoder as a network has them.
     pub(super) fn transformer(&self) -> TransformerConfig {
         TransformerConfig {

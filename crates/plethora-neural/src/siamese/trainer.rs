@@ -77,7 +77,7 @@ impl SiameseTrainer<'_> {
         encoder: TextVectors,
         work: &WorkFolder,
     ) -> Result<(SiameseConfig, TextVectors)> {
-        let total = self.set.labels_of_documents.num_rows();
+        let total = self.num_documents();
         let split = if self.valid.is_some() {
             Split::none_held(total)
         } else {
@@ -129,7 +129,7 @@ impl SiameseTrainer<'_> {
             first.remove()?;
             chosen
         };
-        let all: Vec<u32> = (0..self.set.labels_of_documents.num_rows() as u32).collect();
+        let all: Vec<u32> = (0..self.num_documents() as u32).collect();
         let pass = Pass {
             documents: Documents {
                 trained: &all,
@@ -184,9 +184,18 @@ impl SiameseTrainer<'_> {
         Ok((TrainedNetwork { network, frozen }, chosen))
     }
 
+    /// Documents that are learnt from.
+    fn num_documents(&self) -> usize {
+        if self.config.learns_from_documents() {
+            self.set.labels_of_documents.num_rows()
+        } else {
+            0
+        }
+    }
+
     /// False where names, and the means of documents, are all there is.
     pub(super) fn trains(&self) -> bool {
-        self.config.train.epochs > 0 && self.set.labels_of_documents.num_rows() > 0
+        self.config.train.epochs > 0 && self.num_documents() > 0
     }
 
     fn train_rounds(
@@ -295,7 +304,7 @@ impl SiameseTrainer<'_> {
             return Ok(weight);
         }
         let Documents { trained, valid } = pass.documents;
-        if valid.is_empty() || self.set.labels_of_documents.num_rows() == 0 {
+        if valid.is_empty() || self.num_documents() == 0 {
             return Ok(USUAL_CENTROID);
         }
         let vectors = self.vectors(network)?;
@@ -325,7 +334,7 @@ impl SiameseTrainer<'_> {
         self.run.check_interrupt()?;
         let set = self.set;
         let vectors = self.vectors(network)?;
-        let all: Vec<u32> = (0..set.labels_of_documents.num_rows() as u32).collect();
+        let all: Vec<u32> = (0..self.num_documents() as u32).collect();
         let weight = config.labels.centroid;
         let learnt = self.learnt(network, pass, &vectors, (&all, weight));
         learnt.write(&work.path(LEARNT_FILE))?;

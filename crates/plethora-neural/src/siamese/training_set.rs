@@ -143,7 +143,9 @@ impl SiameseSet {
                 && !document.labels.is_empty()
             {
                 labels_of_documents.push(space.add(&document));
-                texts.push(text.to_owned());
+                if config.learns_from_documents() {
+                    texts.push(text.to_owned());
+                }
             }
             if texts.len() >= TEXTS_AT_ONCE {
                 collected.add(&texts);
