@@ -58,12 +58,17 @@ impl DocumentStream for Stream {
 struct Told {
     stages: Mutex<Vec<String>>,
     warnings: Mutex<Vec<String>>,
+    /// Texts that were to be encoded, by stage.
+    encoded: Mutex<Vec<(String, u64)>>,
     stops_at: &'static str,
 }
 
 impl Progress for Told {
-    fn start(&self, stage: &str, _total: Option<u64>) {
+    fn start(&self, stage: &str, total: Option<u64>) {
         self.stages.lock().unwrap().push(stage.to_owned());
+        if let Some(total) = total.filter(|_| stage.starts_with("vectors")) {
+            self.encoded.lock().unwrap().push((stage.to_owned(), total));
+        }
     }
 
     fn advance(&self, _steps: u64) {}
@@ -289,6 +294,23 @@ fn names_alone_make_a_model() {
     let all = opened.rank(&[text("tide mills")], OPTIONS).unwrap();
     let never = trained.labels.id("x:4").unwrap();
     assert!(all[0].iter().all(|scored| scored.label != never));
+}
+
+#[test]
+fn documents_are_read_only_where_they_count() {
+    let encoded = |changes: &[&str]| {
+        let told = Told::default();
+        let place = Place::new();
+        let trained = place.train(changes, documents(60), false, &told).unwrap();
+        assert_eq!(trained.num_documents, 60);
+        let encoded = told.encoded.lock().unwrap();
+        let of_documents = encoded
+            .iter()
+            .find(|(stage, _)| stage.ends_with("documents"));
+        of_documents.unwrap().1
+    };
+    assert_eq!(encoded(&["train.epochs=0", "labels.centroid=0"]), 0);
+    assert_eq!(encoded(&["train.epochs=0", "labels.centroid=1"]), 60);
 }
 
 #[test]
