@@ -10,8 +10,8 @@ adds requests for all labels of hundreds of documents, which cost what they cost
 addresses of its own (127.0.1.1, 127.0.1.2, ...).
 
 Prints p50 and p99 of the honest clients alone and beside the others, how many of their requests were answered, what became of
-the hostile ones, and the server's memory minute by minute. Exits with 1 where an honest request failed, p99 is 3 times as long
-or longer, or memory in the last minute is more than 10 % above that in the tenth.
+the hostile ones, and the server's memory as the mean of each minute. Exits with 1 where an honest request failed, p99 is 3 times as
+long or longer, or memory in the last minute is more than 10 % above that in the tenth.
 """
 
 import argparse
@@ -262,12 +262,16 @@ def figures(name, answers):
 
 
 def watch(server, minutes, begin, memory):
-    """Notes memory once per minute, in the middle of a second that may hold anything."""
+    """Notes the mean memory of each minute: at any one moment a large request may be on its way, or none."""
     for minute in range(1, int(minutes) + 1):
-        time.sleep(max(0, begin + 60 * minute - time.perf_counter()))
-        memory[minute] = server.memory_mib()
+        samples = []
+        for second in range(60 * (minute - 1), 60 * minute):
+            time.sleep(max(0, begin + second + 1 - time.perf_counter()))
+            samples.append(server.memory_mib())
+        memory[minute] = sum(samples) / len(samples)
         if minute in (1, 2, 5) or minute % 10 == 0:
-            print(f"minute {minute:3}: server {memory[minute]:7.1f} MiB, load of the machine {os.getloadavg()[0]:.1f}", flush=True)
+            between = f"{min(samples):.1f} to {max(samples):.1f}"
+            print(f"minute {minute:3}: server {memory[minute]:7.1f} MiB ({between}), load of the machine {os.getloadavg()[0]:.1f}", flush=True)
     time.sleep(max(0, begin + 60 * minutes - time.perf_counter()))
 
 

@@ -16,7 +16,8 @@ pub(crate) struct DeviceArgs {
     #[arg(long, value_name = "DEVICE", value_parser = parse, default_value = "cpu")]
     pub(crate) device: Device,
 
-    /// Precision of neural systems: auto (16 bits where that is faster), f32 or bf16
+    /// Precision of neural systems: auto (16 bits where that is faster), f32, bf16 or int8 (products
+    /// of encoders that are only read, on processors; all else as auto)
     #[arg(long, value_name = "DTYPE", value_parser = parse_precision, default_value = "auto")]
     pub(crate) dtype: Precision,
 }

@@ -257,6 +257,9 @@ fn a_name_is_looked_up_in_the_hugging_face_cache() {
         plan(&[])
     );
     assert!(!plan(&["--encoder", "none"]).contains("ada/tiny"));
+    // One that is named may be too short for some of its uses.
+    let named = plan(&["--encoder", "ada/tiny"]);
+    assert!(named.contains("encoder     ada/tiny\n"), "{named}");
 
     // A model has all that it needs.
     fs::remove_dir_all(desk.file("hf")).unwrap();

@@ -7,6 +7,7 @@
 mod refusal;
 mod support;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
 
@@ -117,6 +118,68 @@ fn files_with_other_content_are_refused_although_the_manifest_knows_them() {
         "model/tokenizer.json: not a tokenizer that can be used: ...",
     );
     desk.succeed(&["predict", "model", "texts.txt", "-q"]);
+}
+
+/// Scores of `predict`, by document and label.
+fn scores(desk: &Desk, model: &str, dtype: &str, threads: &str) -> Vec<BTreeMap<String, f64>> {
+    let options = ["--dtype", dtype, "-k", "1000", "-q", "-j", threads];
+    let lines = desk.succeed(&join(&[&["predict", model], &TEST_PART, &options]));
+    let rankings = lines.lines().map(|line| json(line)["predictions"].clone());
+    let scores = rankings.map(|ranking| {
+        let ranked = ranking.as_array().unwrap().iter();
+        ranked
+            .map(|one| (one["label"].to_string(), one["score"].as_f64().unwrap()))
+            .collect()
+    });
+    scores.collect()
+}
+
+#[test]
+fn products_in_eight_bits_change_little() {
+    let desk = Desk::with_catalogue(100);
+    for (system, most) in [
+        ("lightxml", 0.02),
+        ("attentionxml", 0.02),
+        ("xml-cnn", 0.02),
+        // What the frozen encoder says goes through trees, which jump.
+        ("dense", 0.3),
+    ] {
+        if system == "dense" {
+            let model = ["-o", "model", "--force", "-q", "--system", system];
+            let encoder = ["--encoder", ENCODER, "--set", "document.max_length=24"];
+            desk.succeed(&join(&[&["train"], &TRAIN_PART, &model, &encoder]));
+        } else {
+            desk.succeed(&train_args(system, "model", &["-q", "--force"]));
+        }
+        let exact = scores(&desk, "model", "f32", "1");
+        let short = scores(&desk, "model", "int8", "1");
+        assert_eq!(exact.len(), short.len());
+        let mut differences = 0.0;
+        let mut number = 0;
+        for (exact, short) in exact.iter().zip(&short) {
+            for (label, score) in exact {
+                let Some(other) = short.get(label) else {
+                    continue;
+                };
+                assert!((score - other).abs() < most, "{system}: {score}, {other}");
+                differences += (score - other).abs();
+                number += 1;
+            }
+        }
+        assert!(number > 100, "{system}");
+        let mean = differences / f64::from(number);
+        assert!(mean < most / 4.0, "{system}: {mean}");
+        // Nothing else in the batch and no thread changes anything.
+        assert_eq!(scores(&desk, "model", "int8", "2"), short, "{system}");
+        let explained = desk.succeed(&[
+            "explain",
+            "model",
+            "A history of harbours",
+            "--dtype",
+            "int8",
+        ]);
+        assert!(explained.contains("history"), "{system}: {explained}");
+    }
 }
 
 #[test]

@@ -6,12 +6,14 @@
 
 mod batch;
 mod clusters_config;
+mod curve;
 pub mod dense;
 mod device;
 mod error;
 mod guard;
 mod head;
 mod instructions;
+mod int8;
 pub mod parameters;
 mod precision;
 pub mod pretrained;

@@ -44,6 +44,8 @@ pub enum Precision {
     F32,
     /// 16 bits with the exponents of 32.
     Bf16,
+    /// Eight bits for the products of encoders that are only read, on processors; all else as `Auto`.
+    Int8,
 }
 
 impl FromStr for Device {
@@ -75,12 +77,15 @@ impl fmt::Display for Device {
 }
 
 impl Precision {
+    const ALL: [Self; 4] = [Self::Auto, Self::F32, Self::Bf16, Self::Int8];
+
     /// The name, as in settings.
     pub fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
             Self::F32 => "f32",
             Self::Bf16 => "bf16",
+            Self::Int8 => "int8",
         }
     }
 }
@@ -89,11 +94,11 @@ impl FromStr for Precision {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        [Self::Auto, Self::F32, Self::Bf16]
+        Self::ALL
             .into_iter()
             .find(|precision| precision.name() == name)
             .ok_or_else(|| {
-                let message = format!("{name:?} is unknown; use auto, f32 or bf16");
+                let message = format!("{name:?} is unknown; use auto, f32, bf16 or int8");
                 Error::config("dtype", message)
             })
     }
@@ -130,10 +135,13 @@ mod tests {
 
     #[test]
     fn precisions_have_names() {
-        for precision in [Precision::Auto, Precision::F32, Precision::Bf16] {
+        for precision in Precision::ALL {
             assert_eq!(precision.name().parse::<Precision>().unwrap(), precision);
         }
         let error = "f16".parse::<Precision>().unwrap_err().to_string();
-        assert_eq!(error, "dtype: \"f16\" is unknown; use auto, f32 or bf16");
+        assert_eq!(
+            error,
+            "dtype: \"f16\" is unknown; use auto, f32, bf16 or int8"
+        );
     }
 }

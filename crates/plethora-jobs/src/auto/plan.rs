@@ -124,6 +124,7 @@ impl Planning<'_> {
         let memory_bytes = resources::available_memory_bytes();
         let mut takes_encoder = false;
         let mut takes_vectors = false;
+        let (mut refused_encoder, mut refused_vectors) = (None, None);
         for member in &mut members {
             let limit = memory_bytes.map(|bytes| (bytes as f64 * MEMORY_SHARE) as u64);
             if limit.is_some_and(|limit| member.memory_bytes > limit) {
@@ -141,11 +142,23 @@ impl Planning<'_> {
                     takes_encoder |= is_with_encoder;
                     takes_vectors |= is_with_vectors;
                 }
-                // Who names an encoder or word vectors wants them.
-                Err(error) if is_with_encoder && self.is_encoder_asked || is_with_vectors => {
-                    return Err(error);
+                Err(error) => {
+                    member.left_out = Some(error.to_string());
+                    if is_with_encoder && self.is_encoder_asked {
+                        refused_encoder.get_or_insert(error);
+                    } else if is_with_vectors {
+                        refused_vectors.get_or_insert(error);
+                    }
                 }
-                Err(error) => member.left_out = Some(error.to_string()),
+            }
+        }
+        // Who names an encoder or word vectors wants some member to take them.
+        for (is_taken, refused) in [
+            (takes_encoder, refused_encoder),
+            (takes_vectors, refused_vectors),
+        ] {
+            if let Some(error) = refused.filter(|_| !is_taken) {
+                return Err(error);
             }
         }
         if self.vectors.is_some() && !takes_vectors {

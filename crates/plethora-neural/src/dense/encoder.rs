@@ -11,6 +11,7 @@ use super::vectors::{Vectors, unit_halves};
 use crate::Result;
 use crate::guard::guarded;
 use crate::parameters::{DenseParametersBuilder, Parameters};
+use crate::precision::Numbers;
 use crate::pretrained::{Cut, ON_CPU, ON_GPU, PieceBatch, at_rest};
 use crate::systems::network_file;
 use crate::systems::ranked_batches::{RankedBatches, ReadsBatches};
@@ -25,21 +26,20 @@ pub(crate) struct FrozenEncoder {
     transformer: Transformer,
     parameters: Parameters,
     device: tch::Device,
-    /// Of the numbers that it computes with.
-    kind: Kind,
+    numbers: Numbers,
 }
 
 impl FrozenEncoder {
-    /// Reads the encoder of a folder, to compute in numbers of `kind`; what a model will keep
+    /// Reads the encoder of a folder, to compute in these numbers; what a model will keep
     /// of it stays in 32 bits.
     pub(crate) fn load(
         architecture: Architecture,
         config: &EncoderConfig,
-        (device, kind): (tch::Device, Kind),
+        (device, numbers): (tch::Device, Numbers),
     ) -> Result<Self> {
-        let mut encoder = Self::load_to_train(architecture, &config.transformer(), (device, kind))?;
-        encoder.parameters.dense.end_training();
-        Ok(encoder)
+        let settings = config.transformer();
+        let encoder = Self::load_to_train(architecture, &settings, (device, numbers.kind))?;
+        Ok(encoder.only_to_read(numbers))
     }
 
     /// As [`load`](Self::load), with weights from a file that has them by the names that they have here.
@@ -47,13 +47,20 @@ impl FrozenEncoder {
         architecture: Architecture,
         config: &EncoderConfig,
         file: &Path,
-        (device, kind): (tch::Device, Kind),
+        (device, numbers): (tch::Device, Numbers),
     ) -> Result<Self> {
         let settings = config.transformer();
-        let weights = Weights::File(file);
-        let mut encoder = Self::with_weights(architecture, &settings, weights, (device, kind))?;
-        encoder.parameters.dense.end_training();
-        Ok(encoder)
+        let on = (device, numbers.kind);
+        let encoder = Self::with_weights(architecture, &settings, Weights::File(file), on)?;
+        Ok(encoder.only_to_read(numbers))
+    }
+
+    /// Gives up what only training needs.
+    fn only_to_read(mut self, numbers: Numbers) -> Self {
+        self.parameters.dense.end_training();
+        self.parameters.dense.read_with(numbers);
+        self.numbers = numbers;
+        self
     }
 
     /// As [`load`](Self::load), by the settings of a transformer, with gradients.
@@ -84,7 +91,7 @@ impl FrozenEncoder {
                     tables: Vec::new(),
                 },
                 device,
-                kind,
+                numbers: kind.into(),
             })
         })
     }
@@ -93,7 +100,7 @@ impl FrozenEncoder {
     pub(crate) fn open(
         folder: &ModelReader,
         config: &EncoderConfig,
-        (device, kind): (tch::Device, Kind),
+        (device, numbers): (tch::Device, Numbers),
     ) -> Result<Self> {
         let architecture = Architecture::read(&folder.path(ARCHITECTURE_FILE)?)?;
         let mut builder = DenseParametersBuilder::default();
@@ -103,7 +110,7 @@ impl FrozenEncoder {
         let transformer = Transformer::new(&architecture, &settings, &mut builder, weights)?;
         start.check(builder.num_values())?;
         let parameters = Parameters {
-            dense: builder.finish_to_read(device, kind),
+            dense: builder.finish_to_read(device, numbers),
             tables: Vec::new(),
         };
         network_file::load(&parameters, folder, ENCODER_FILE)?;
@@ -112,7 +119,7 @@ impl FrozenEncoder {
             transformer,
             parameters,
             device,
-            kind,
+            numbers,
         })
     }
 
@@ -145,8 +152,8 @@ impl FrozenEncoder {
         self.device
     }
 
-    pub(crate) fn kind(&self) -> Kind {
-        self.kind
+    pub(crate) fn numbers(&self) -> Numbers {
+        self.numbers
     }
 
     /// Numbers of a vector.

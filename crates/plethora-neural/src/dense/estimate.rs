@@ -4,7 +4,7 @@ use plethora_system::{Estimate, Trainable as _, TrainingSize};
 use tch::{Device, Kind};
 
 use super::config::{EncoderConfig, OpenDenseConfig};
-use crate::precision::prediction_kind;
+use crate::precision::prediction_numbers;
 use crate::pretrained::{self, EncoderSizes};
 use crate::systems::estimate::{LIBRARY_BYTES, words_per_document};
 use crate::transformer::Pooling;
@@ -47,7 +47,7 @@ fn frozen(config: &OpenDenseConfig, size: &TrainingSize) -> Estimate {
     let longest = config.document.max_length as f64;
     let length = (PIECES_PER_WORD * words_per_document(size)).clamp(1.0, longest);
     let (in_16_bits, in_32_bits) = OPERATIONS_PER_SECOND;
-    let per_second = match prediction_kind(config.train.precision, Device::Cpu) {
+    let per_second = match prediction_numbers(config.train.precision, Device::Cpu).kind {
         Kind::BFloat16 => in_16_bits,
         _ => in_32_bits,
     };

@@ -19,7 +19,7 @@ use super::indexes::{Asked, DOCUMENTS_FILE, Indexes, TERMS_FILE, VECTORS_FILE};
 use super::rows::side_by_side;
 use super::text_vectors::TextVectors;
 use crate::guard::guarded;
-use crate::precision::prediction_kind;
+use crate::precision::prediction_numbers;
 use crate::pretrained::{PieceReader, Pieces, check_fit};
 use crate::systems::network_file::folder_of;
 use crate::systems::reading::text_of;
@@ -66,8 +66,8 @@ impl DenseModel {
         let config: DenseConfig = folder.read_json(CONFIG_FILE)?;
         config.validate()?;
         let device = open_device(compute.device)?;
-        let kind = prediction_kind(compute.precision, device);
-        let encoder = guarded(|| FrozenEncoder::open(folder, &config.encoder, (device, kind)))?;
+        let numbers = prediction_numbers(compute.precision, device);
+        let encoder = guarded(|| FrozenEncoder::open(folder, &config.encoder, (device, numbers)))?;
         let reader = PieceReader {
             pieces: Pieces::load_from(folder.folder())?,
             max_length: config.document.max_length,

@@ -70,9 +70,9 @@ impl TextVectors {
         encoder_files: &[PathBuf],
     ) -> Result<Self> {
         let PieceReader { pieces, max_length } = &self.reader;
-        let (architecture, kind) = (self.encoder.architecture(), self.encoder.kind());
+        let (architecture, numbers) = (self.encoder.architecture(), self.encoder.numbers());
         let how = (FORMAT, architecture, pieces.fingerprint(), max_length);
-        let mut fingerprint = Fingerprint::new(&(how, pooling, format!("{kind:?}")), &[])?;
+        let mut fingerprint = Fingerprint::new(&(how, pooling, numbers.to_string()), &[])?;
         fingerprint.add_files(encoder_files)?;
         let name = &fingerprint.finish()[..NAME_LENGTH];
         let cache = VectorCache::open(cache, name, self.encoder.width());

@@ -4,12 +4,15 @@ use std::ops::Range;
 
 use tch::{Device, Kind, Tensor};
 
+use crate::int8::Int8Weights;
+use crate::precision::Numbers;
+
 /// Parameters begin at multiples of this many numbers: matrix products are fastest from there.
 const ALIGNMENT: i64 = 8;
 
 /// Which parameter of a [`DenseParameters`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ParameterId(usize);
+pub struct ParameterId(pub(super) usize);
 
 /// Parameters in one buffer, with their gradients in a second one of the same layout. Where a network
 /// computes in 16 bits, there is a second pair in that form, see [`computed`](Self::computed).
@@ -20,6 +23,8 @@ pub struct DenseParameters {
     computed: Option<Buffers>,
     entries: Vec<Entry>,
     groups: Vec<DenseGroup>,
+    /// Present where products are computed in eight bits.
+    pub(super) int8: Option<Int8Weights>,
 }
 
 /// Values and gradients of all parameters, each in one row.
@@ -167,12 +172,14 @@ impl DenseParametersBuilder {
             computed,
             entries,
             groups,
+            int8: None,
         }
     }
 
-    /// Lays all parameters out on `device` in numbers of `kind` alone, for weights that come from a file
+    /// Lays all parameters out on `device` in these numbers alone, for weights that come from a file
     /// and are only read.
-    pub fn finish_to_read(self, device: Device, kind: Kind) -> DenseParameters {
+    pub(crate) fn finish_to_read(self, device: Device, numbers: Numbers) -> DenseParameters {
+        let kind = numbers.kind;
         let (ranges, groups) = self.layout();
         let length = groups.last().map_or(0, |group| group.range.end);
         let values = Tensor::zeros([length], (kind, device));
@@ -188,7 +195,7 @@ impl DenseParametersBuilder {
                 }
             })
             .collect();
-        DenseParameters {
+        let mut parameters = DenseParameters {
             buffers: Buffers {
                 gradients: Tensor::zeros([0], (kind, device)),
                 values,
@@ -196,7 +203,10 @@ impl DenseParametersBuilder {
             computed: None,
             entries,
             groups,
-        }
+            int8: None,
+        };
+        parameters.read_with(numbers);
+        parameters
     }
 
     /// Where each parameter goes. Those that are trained alike lie together, so that a step takes
@@ -342,9 +352,9 @@ impl DenseParameters {
         &self.groups
     }
 
-    /// True without parameters.
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
     }
 }
 
@@ -431,7 +441,7 @@ mod tests {
     fn parameters_to_read_have_one_form() {
         let mut builder = DenseParametersBuilder::default();
         let bias = builder.add("bias", Tensor::from_slice(&[1.0_f32, 2.0]));
-        let parameters = builder.finish_to_read(Device::Cpu, Kind::BFloat16);
+        let parameters = builder.finish_to_read(Device::Cpu, Kind::BFloat16.into());
         let loaded = Tensor::from_slice(&[3.0_f32, 4.0]);
         parameters.get(bias).shallow_clone().copy_(&loaded);
         assert_eq!(floats(parameters.computed(bias)), [3.0, 4.0]);

@@ -6,6 +6,7 @@
 //! batch only.
 
 mod dense;
+mod int8;
 mod row_share;
 mod row_table;
 mod trained_tensors;

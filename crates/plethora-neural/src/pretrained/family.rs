@@ -177,6 +177,6 @@ mod tests {
             kind("head.form"),
             "one of flat, clustered, exact, attention, adaptive, or auto"
         );
-        assert_eq!(kind("train.precision"), "one of auto, f32, bf16");
+        assert_eq!(kind("train.precision"), "one of auto, f32, bf16, int8");
     }
 }

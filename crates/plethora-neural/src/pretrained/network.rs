@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use rustc_hash::FxHashMap;
-use tch::{Device, Kind, Tensor};
+use tch::{Device, Tensor};
 
 use super::adaptive::AdaptiveConfig;
 use super::batch::{PieceBatch, PiecesOnDevice};
@@ -15,6 +15,7 @@ use crate::head::{
     VectorInput,
 };
 use crate::parameters::{DenseParametersBuilder, Parameters};
+use crate::precision::Numbers;
 use crate::start::Start;
 use crate::train::{Learnt, LossScale, Network, StepPart};
 use crate::transformer::{Architecture, PieceInput, Pooling, Trace, Transformer, Weights};
@@ -100,8 +101,7 @@ pub(crate) struct PieceSetup<'a> {
     /// Of the groups of labels; of none where the plan has none.
     pub(crate) clusters: LabelFacts<'a>,
     pub(crate) device: Device,
-    /// Of numbers that are computed with.
-    pub(crate) kind: Kind,
+    pub(crate) numbers: Numbers,
     pub(crate) start: Start,
     /// False where weights come from a model, to rank with.
     pub(crate) is_trained: bool,
@@ -137,9 +137,9 @@ impl PieceNetwork {
         Ok(Self {
             parameters: Parameters {
                 dense: if setup.is_trained {
-                    builder.finish_in(device, setup.kind)
+                    builder.finish_in(device, setup.numbers.kind)
                 } else {
-                    builder.finish_to_read(device, setup.kind)
+                    builder.finish_to_read(device, setup.numbers)
                 },
                 tables,
             },

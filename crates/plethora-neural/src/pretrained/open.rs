@@ -7,7 +7,7 @@ use super::model::PieceMember;
 use super::network::{HeadPlan, PieceNetwork, PieceSetup};
 use crate::Result;
 use crate::head::Clusters;
-use crate::precision::prediction_kind;
+use crate::precision::prediction_numbers;
 use crate::systems::label_clusters::{blank, open_clusters};
 use crate::systems::network_file;
 use crate::train::Network as _;
@@ -45,7 +45,7 @@ pub(super) fn open_members(
             plan: &plan,
             clusters: blank(&vec![0; num_clusters]),
             device,
-            kind: prediction_kind(config.train.precision, device),
+            numbers: prediction_numbers(config.train.precision, device),
             start,
             is_trained: false,
         })?;

@@ -187,7 +187,7 @@ impl PieceRun<'_> {
             plan,
             clusters: facts(&cluster_counts),
             device,
-            kind,
+            numbers: kind.into(),
             start: Start::seeded(seed.named("network")),
             is_trained: true,
         })

@@ -4,7 +4,7 @@ use plethora_system::{Estimate, TrainingSize};
 use tch::{Device, Kind};
 
 use super::config::OpenSiameseConfig;
-use crate::precision::prediction_kind;
+use crate::precision::prediction_numbers;
 use crate::systems::estimate::{
     LIBRARY_BYTES, OPERATIONS_PER_SECOND, OPERATIONS_PER_WEIGHT, words_per_document,
 };
@@ -51,7 +51,7 @@ pub(super) fn estimate(config: &OpenSiameseConfig, size: &TrainingSize) -> Estim
         epochs * documents * per_document * OPERATIONS_PER_WEIGHT / OPERATIONS_PER_SECOND
     } else {
         let (in_16_bits, in_32_bits) = READING_PER_SECOND;
-        let per_second = match prediction_kind(config.train.precision, Device::Cpu) {
+        let per_second = match prediction_numbers(config.train.precision, Device::Cpu).kind {
             Kind::BFloat16 => in_16_bits,
             _ => in_32_bits,
         };

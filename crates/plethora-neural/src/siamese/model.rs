@@ -16,7 +16,7 @@ use super::prototypes::LEARNT_FILE;
 use crate::dense::encoder::FrozenEncoder;
 use crate::dense::text_vectors::TextVectors;
 use crate::guard::guarded;
-use crate::precision::prediction_kind;
+use crate::precision::prediction_numbers;
 use crate::pretrained::{PieceReader, Pieces, check_fit};
 use crate::systems::network_file::folder_of;
 use crate::systems::reading::text_of;
@@ -73,9 +73,9 @@ impl SiameseModel {
         let config: SiameseConfig = folder.read_json(CONFIG_FILE)?;
         config.validate()?;
         let device = open_device(compute.device)?;
-        let kind = prediction_kind(compute.precision, device);
+        let numbers = prediction_numbers(compute.precision, device);
         let settings = config.frozen();
-        let encoder = guarded(|| FrozenEncoder::open(folder, &settings, (device, kind)))?;
+        let encoder = guarded(|| FrozenEncoder::open(folder, &settings, (device, numbers)))?;
         let reader = PieceReader {
             pieces: Pieces::load_from(folder.folder())?,
             max_length: config.document.max_length,

@@ -18,7 +18,7 @@ use crate::dense::pooling;
 use crate::dense::text_vectors::TextVectors;
 use crate::guard::guarded;
 use crate::open_device;
-use crate::precision::{compute_kind, prediction_kind};
+use crate::precision::{compute_kind, prediction_numbers};
 use crate::pretrained::{EncoderFiles, PieceReader, resolve_encoder, weight_files};
 use crate::systems::reading::check_validation;
 use crate::systems::trained_facts::trained_facts;
@@ -126,8 +126,8 @@ impl OpenSiameseConfig {
                 FrozenEncoder::load_to_train(files.architecture, &settings, (device, kind))?;
             return Ok((config, TextVectors::new(encoder, reader)));
         }
-        let kind = prediction_kind(self.train.precision, device);
-        let encoder = FrozenEncoder::load(files.architecture, &config.frozen(), (device, kind))?;
+        let numbers = prediction_numbers(self.train.precision, device);
+        let encoder = FrozenEncoder::load(files.architecture, &config.frozen(), (device, numbers))?;
         let vectors = TextVectors::new(encoder, reader);
         let vectors = match run.piece_cache {
             Some(cache) => vectors.with_cache(cache, pooling, &weight_files(&folder))?,

@@ -6,11 +6,11 @@ use plethora_core::Error;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::activation::Activation;
 use super::config_keys::{ConfigKeys, KeyNames};
 use super::rotary::RotaryShape;
 use super::trained_folder;
 use crate::Result;
+use crate::curve::Curve;
 
 /// Kinds of encoders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,7 +94,7 @@ pub(super) struct LayerShape {
     pub(super) num_heads: i64,
     /// Numbers inside the feed-forward part.
     pub(super) inner_width: i64,
-    pub(super) activation: Activation,
+    pub(super) activation: Curve,
     pub(super) norm_eps: f64,
 }
 

@@ -9,6 +9,7 @@ use super::loader::Loader;
 use super::relative_attention::RelativeAttention;
 use super::tensor_names::LayerNames;
 use crate::Result;
+use crate::int8;
 
 /// Attention of several heads, added to the input.
 #[derive(Debug)]
@@ -73,6 +74,9 @@ impl Attention {
             Rows::All => states.shallow_clone(),
             Rows::Document => batch.document_states(states),
         };
+        if let Some(states) = self.in_int8(states, batch, rows) {
+            return states;
+        }
         let Heads {
             mut query,
             key,
@@ -97,6 +101,20 @@ impl Attention {
             output = dropped(output, batch.dropout);
         }
         self.norm.apply(batch.parameters, &(output + own))
+    }
+
+    /// The same for all rows where products are computed in eight bits, for positions that are no scores.
+    fn in_int8(&self, states: &Tensor, batch: &Batch<'_>, rows: Rows) -> Option<Tensor> {
+        if rows == Rows::Document || self.relative.is_some() {
+            return None;
+        }
+        let parameters = batch.parameters;
+        let output = self.output.int8(parameters, states)?;
+        let norm = self.norm.int8(parameters)?;
+        let qkv = self.qkv.apply(parameters, states);
+        let num_heads = self.shape.num_heads as usize;
+        let seen = int8::attend(&qkv, num_heads, batch.bias(rows).as_ref());
+        Some(int8::normed(&seen, output, states, norm))
     }
 
     /// Queries of `own` states, keys and values of all.

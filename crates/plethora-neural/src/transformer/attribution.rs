@@ -75,7 +75,7 @@ mod tests {
             let mut builder = DenseParametersBuilder::default();
             let weights = Weights::Folder(&folder);
             let encoder = Transformer::new(&architecture, &config, &mut builder, weights).unwrap();
-            let parameters = builder.finish_to_read(Device::Cpu, Kind::Float);
+            let parameters = builder.finish_to_read(Device::Cpu, Kind::Float.into());
             let input = PieceInput {
                 ids: &ids,
                 lengths: &lengths,

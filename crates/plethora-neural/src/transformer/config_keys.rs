@@ -6,9 +6,9 @@ use std::path::Path;
 use plethora_core::Error;
 use serde_json::{Map, Value};
 
-use super::activation::Activation;
 use super::architecture::ArchitectureKind;
 use crate::Result;
+use crate::curve::Curve;
 
 /// Sizes beyond this are damage, and their products would not fit.
 const MAX_SIZE: u64 = 1 << 24;
@@ -83,14 +83,14 @@ impl ConfigKeys<'_> {
     }
 
     /// A function's name, `gelu` where it is left out.
-    pub(super) fn activation(&self, key: &str) -> Result<Activation> {
+    pub(super) fn activation(&self, key: &str) -> Result<Curve> {
         if self.get(key).is_none() {
-            return Ok(Activation::Gelu);
+            return Ok(Curve::Gelu);
         }
         let name = self.text(key)?;
-        let known = Activation::NAMES.iter().find(|(known, _)| *known == name);
+        let known = Curve::NAMES.iter().find(|(known, _)| *known == name);
         known.map(|&(_, activation)| activation).ok_or_else(|| {
-            let names = Activation::NAMES.map(|(name, _)| name).join(", ");
+            let names = Curve::NAMES.map(|(name, _)| name).join(", ");
             self.unsupported(key, &Value::from(name), &names)
         })
     }

@@ -2,19 +2,21 @@
 
 use tch::Tensor;
 
-use super::activation::Activation;
 use super::architecture::{Architecture, ArchitectureKind};
 use super::batch::Batch;
 use super::linear::{Linear, Norm, dropped};
 use super::loader::Loader;
 use super::tensor_names::LayerNames;
 use crate::Result;
+use crate::curve::Curve;
+use crate::int8;
+use crate::parameters::DenseParameters;
 
 /// Two matrices with a function between them, added to the input.
 #[derive(Debug)]
 pub(super) struct FeedForward {
     inner: Linear,
-    activation: Activation,
+    activation: Curve,
     /// `XLNet` leaves out numbers between the matrices too.
     drops_inner: bool,
     outer: Linear,
@@ -53,11 +55,25 @@ impl FeedForward {
 
     pub(super) fn forward(&self, states: &Tensor, batch: &Batch<'_>) -> Tensor {
         let parameters = batch.parameters;
+        if let Some(output) = self.in_int8(parameters, states) {
+            return output;
+        }
         let mut inner = self.activation.apply(&self.inner.apply(parameters, states));
         if self.drops_inner {
             inner = dropped(inner, batch.dropout);
         }
         let outer = dropped(self.outer.apply(parameters, &inner), batch.dropout);
         self.norm.apply(parameters, &(outer + states))
+    }
+
+    /// All of it in one pass over the pieces, where products are computed in eight bits.
+    fn in_int8(&self, parameters: &DenseParameters, states: &Tensor) -> Option<Tensor> {
+        let parts = int8::FeedForward {
+            inner: self.inner.int8(parameters, states)?,
+            curve: self.activation,
+            outer: self.outer.int8(parameters, states)?,
+        };
+        let norm = self.norm.int8(parameters)?;
+        Some(int8::feed_forward(states, parts, norm))
     }
 }

@@ -2,6 +2,7 @@
 
 use tch::Tensor;
 
+use crate::int8::{self, Int8Linear, Normed};
 use crate::parameters::{DenseParameters, ParameterId};
 
 /// A product with a matrix of outputs x inputs.
@@ -13,8 +14,20 @@ pub(crate) struct Linear {
 
 impl Linear {
     pub(crate) fn apply(self, parameters: &DenseParameters, input: &Tensor) -> Tensor {
+        if let Some(linear) = self.int8(parameters, input) {
+            return int8::linear(input, linear);
+        }
         let bias = self.bias.map(|bias| parameters.computed(bias));
         input.linear(parameters.computed(self.weight), bias)
+    }
+
+    /// The same in eight bits, where products are computed in these.
+    pub(super) fn int8<'a>(
+        &self,
+        parameters: &'a DenseParameters,
+        input: &Tensor,
+    ) -> Option<&'a Int8Linear> {
+        parameters.int8_linear(self.weight, self.bias, input)
     }
 
     /// The matrix and bias cut into layers of their own with so many outputs each.
@@ -46,6 +59,11 @@ pub(crate) struct Norm {
 }
 
 impl Norm {
+    /// The same for what follows products in eight bits.
+    pub(super) fn int8(self, parameters: &DenseParameters) -> Option<&Normed> {
+        parameters.int8_norm(self.weight, self.bias, self.eps)
+    }
+
     pub(crate) fn apply(self, parameters: &DenseParameters, input: &Tensor) -> Tensor {
         input.layer_norm(
             [self.width],

@@ -5,7 +5,6 @@
 //! **A new architecture** is an arm of [`ArchitectureKind`], its keys in `config_keys.rs` and its
 //! tensors in `tensor_names.rs`.
 
-mod activation;
 mod architecture;
 mod attention;
 mod attribution;

@@ -3,12 +3,12 @@
 
 use tch::Tensor;
 
-use super::activation::Activation;
 use super::architecture::{Architecture, LayerShape};
 use super::batch::{Batch, Rows};
 use super::linear::{Linear, Norm, dropped};
 use super::loader::{FileTensor, Loader};
 use crate::Result;
+use crate::curve::Curve;
 
 /// Attention between pieces, then each piece for itself, each added to what comes in.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(super) struct PreNormLayer {
     norm: Norm,
     /// What goes in and what gates it.
     inner: Linear,
-    activation: Activation,
+    activation: Curve,
     outer: Linear,
     /// Of the last layer: what brings its states to one size.
     final_norm: Option<Norm>,

@@ -12,7 +12,7 @@ use super::reader::Reader;
 use crate::Result;
 use crate::head::{Clusters, HeadStep, LabelFacts, LabelHead as _, Phase, Ranked, VectorInput};
 use crate::parameters::{DenseParametersBuilder, Parameters, RowTable, TableRows};
-use crate::precision::compute_kind;
+use crate::precision::{Numbers, compute_kind};
 use crate::start::Start;
 use crate::systems::attribution::contributions;
 use crate::train::{Learnt, LossScale, Network, StepPart};
@@ -82,6 +82,15 @@ impl WordNetwork {
             loss: config.train.loss,
             phase: Cell::new(Phase::Joint),
         })
+    }
+
+    /// Has what is slow be computed in eight bits from now on, where these numbers are of such; otherwise a
+    /// network reads with the numbers that it is trained with.
+    pub(crate) fn only_read(&mut self, numbers: Numbers) {
+        if numbers.is_int8 {
+            self.kind = numbers.kind;
+            self.parameters.dense.read_with(numbers);
+        }
     }
 
     /// Which parts learn from now on, where the head has two.

@@ -10,6 +10,7 @@ use super::model::{TrainedTree, levels_file_name, network_file_name};
 use super::network::{NetworkSetup, WordNetwork};
 use crate::Result;
 use crate::head::Clusters;
+use crate::precision::prediction_numbers;
 use crate::start::zeros;
 use crate::systems::label_clusters::{blank, open_clusters};
 use crate::systems::network_file;
@@ -39,7 +40,7 @@ pub(super) fn open_tree(
         .map(|level| {
             let counts = vec![0; levels.num_items(level)];
             let name = network_file_name(tree, level);
-            let network = WordNetwork::new(&NetworkSetup {
+            let mut network = WordNetwork::new(&NetworkSetup {
                 config,
                 word_vectors: &blank_words,
                 labels: blank(&counts),
@@ -49,6 +50,7 @@ pub(super) fn open_tree(
                 start: network_file::start(folder, &name)?,
             })?;
             network_file::load(network.parameters(), folder, &name)?;
+            network.only_read(prediction_numbers(config.train.precision, device));
             Ok(network)
         })
         .collect::<Result<_>>()?;

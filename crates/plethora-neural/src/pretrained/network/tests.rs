@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use tch::Kind;
+
 use super::*;
 use crate::pretrained::HeadForm;
 use crate::pretrained::batch::Cut;
@@ -36,7 +38,7 @@ fn network(form: HeadForm, pooling: Pooling, checkpointing: bool) -> PieceNetwor
         },
         clusters: facts,
         device: Device::Cpu,
-        kind: Kind::Float,
+        numbers: Kind::Float.into(),
         start: Start::seeded(plethora_core::SeedStream::new(5)),
         is_trained: true,
     })
@@ -79,7 +81,7 @@ fn clustered(negatives: Negatives, dropout: f64) -> PieceNetwork {
         plan: &HeadPlan::Clustered(clusters),
         clusters: facts(&counts[..4]),
         device: Device::Cpu,
-        kind: Kind::Float,
+        numbers: Kind::Float.into(),
         start: Start::seeded(plethora_core::SeedStream::new(5)),
         is_trained: true,
     })

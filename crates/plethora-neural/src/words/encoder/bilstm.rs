@@ -3,6 +3,7 @@
 use tch::{Kind, Tensor};
 
 use super::WordVectors;
+use crate::int8::{Direction, Int8Linear, Int8Lstm, floats};
 use crate::parameters::{DenseParameters, DenseParametersBuilder, ParameterId};
 use crate::start::Start;
 use crate::words::config::BiLstmConfig;
@@ -86,6 +87,10 @@ impl BiLstm {
         words: &WordVectors<'_>,
         kind: Kind,
     ) -> Tensor {
+        if let Some(lstm) = self.int8(parameters, vectors) {
+            let lengths: Vec<i64> = words.lengths.try_into().expect("a row of whole numbers");
+            return lstm.forward(vectors, &lengths);
+        }
         let (num_documents, num_words, _) = vectors.size3().unwrap_or((0, 0, 0));
         let weights = self.matrices(parameters, kind);
         let first = parameters
@@ -116,6 +121,28 @@ impl BiLstm {
             true,
         );
         Tensor::internal_pad_packed_sequence(&states, &batch_sizes, true, 0.0, num_words).0
+    }
+
+    /// The same in eight bits, where products are computed in these.
+    fn int8<'a>(&self, parameters: &'a DenseParameters, vectors: &Tensor) -> Option<&'a Int8Lstm> {
+        parameters.int8_lstm(self.weights, vectors, || {
+            let weights = self.matrices(parameters, Kind::Float);
+            let first = parameters.get(self.first_state).view([2, 2, -1]);
+            Int8Lstm::new([0, 1].map(|number| {
+                let of = |part: usize| &weights[4 * number + part];
+                let linear = |weight: &Tensor, bias: Option<&[f32]>| {
+                    let inputs = weight.size()[1] as usize;
+                    Int8Linear::new(&floats(weight), inputs, bias)
+                };
+                let first = |state| floats(&first.get(state).get(number as i64));
+                Direction {
+                    of_words: linear(of(0), Some(&floats(&(of(2) + of(3))))),
+                    of_states: linear(of(1), None),
+                    first_hidden: first(0),
+                    first_cell: first(1),
+                }
+            }))
+        })
     }
 
     /// The matrices and biases in the order that libtorch takes them, as views.

@@ -2,6 +2,7 @@
 
 use tch::{Device, Kind, Tensor};
 
+use crate::int8;
 use crate::parameters::{DenseParameters, DenseParametersBuilder, ParameterId};
 use crate::start::Start;
 
@@ -49,6 +50,9 @@ impl Layer {
 
     /// Weights times the input, and the bias.
     pub(crate) fn forward(&self, parameters: &DenseParameters, input: &Tensor) -> Tensor {
+        if let Some(linear) = parameters.int8_linear(self.weights, Some(self.bias), input) {
+            return int8::linear(input, linear);
+        }
         let kind = input.kind();
         input.linear(
             &parameters.get(self.weights).to_kind(kind),
@@ -58,6 +62,9 @@ impl Layer {
 
     /// Weights times the input, without the bias.
     pub(crate) fn product(&self, parameters: &DenseParameters, input: &Tensor) -> Tensor {
+        if let Some(linear) = parameters.int8_linear(self.weights, None, input) {
+            return int8::linear(input, linear);
+        }
         let weights = parameters.get(self.weights).to_kind(input.kind());
         input.linear(&weights, None::<&Tensor>)
     }

@@ -1,0 +1,23 @@
+//! Products of encoders in eight bits, on processors.
+//!
+//! The weights of a product are rounded once to -127..=127, with a scale per output. The numbers that
+//! come in are rounded when they come, with a scale per row, so that a piece gets the same whatever else
+//! is in its batch. Sums of products are whole numbers and exact: every processor gives the same, and
+//! those with AVX-512 VNNI get there twice as fast as with 16 bits. What follows a product (activation,
+//! residual, norm) is done with its rows while they are in the cache.
+
+mod attention;
+mod dots;
+mod linear;
+mod lstm;
+mod memory;
+mod operation;
+mod product;
+mod rows;
+mod weights;
+
+pub(crate) use attention::attend;
+pub(crate) use linear::Int8Linear;
+pub(crate) use lstm::{Direction, Int8Lstm};
+pub(crate) use operation::{FeedForward, Normed, feed_forward, linear, normed};
+pub(crate) use weights::{Int8Weights, floats};

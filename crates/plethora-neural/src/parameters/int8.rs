@@ -1,0 +1,56 @@
+//! Parameters in eight bits, for networks that are only read.
+
+use tch::Tensor;
+
+use super::dense::{DenseParameters, ParameterId};
+use crate::int8::{Int8Linear, Int8Lstm, Int8Weights, Normed};
+use crate::precision::Numbers;
+
+impl DenseParameters {
+    /// Has products be computed in eight bits from now on where `numbers` says so, for a network that is
+    /// only read.
+    pub(crate) fn read_with(&mut self, numbers: Numbers) {
+        self.int8 = (numbers.is_int8).then(|| Int8Weights::new(self.len()));
+    }
+
+    /// A matrix with its bias in eight bits, where products are computed in these and nobody wants the
+    /// gradients of `input`.
+    pub(crate) fn int8_linear(
+        &self,
+        weight: ParameterId,
+        bias: Option<ParameterId>,
+        input: &Tensor,
+    ) -> Option<&Int8Linear> {
+        let weights = self.int8_for(input)?;
+        // With its bias a matrix is another than without.
+        let place = bias.unwrap_or(weight).0;
+        let bias = bias.map(|bias| self.computed(bias));
+        Some(weights.linear(place, self.computed(weight), bias))
+    }
+
+    /// An LSTM whose weights are this parameter, likewise.
+    pub(crate) fn int8_lstm(
+        &self,
+        weights: ParameterId,
+        input: &Tensor,
+        make: impl FnOnce() -> Int8Lstm,
+    ) -> Option<&Int8Lstm> {
+        Some(self.int8_for(input)?.lstm(weights.0, make))
+    }
+
+    /// A norm beside such products.
+    pub(crate) fn int8_norm(
+        &self,
+        weight: ParameterId,
+        bias: Option<ParameterId>,
+        eps: f64,
+    ) -> Option<&Normed> {
+        let weights = self.int8.as_ref()?;
+        let bias = bias.map(|bias| self.computed(bias));
+        Some(weights.norm(weight.0, self.computed(weight), bias, eps))
+    }
+
+    fn int8_for(&self, input: &Tensor) -> Option<&Int8Weights> {
+        self.int8.as_ref().filter(|_| !input.requires_grad())
+    }
+}
