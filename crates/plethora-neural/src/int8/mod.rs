@@ -6,6 +6,11 @@
 //! those with AVX-512 VNNI get there twice as fast as with 16 bits. What follows a product (activation,
 //! residual, norm) is done with its rows while they are in the cache.
 
+#![expect(
+    clippy::inline_always,
+    reason = "work is compiled for several processors, with all that it calls"
+)]
+
 mod attention;
 mod dots;
 mod linear;

@@ -55,6 +55,7 @@ mod tests {
     use super::super::{Architecture, Pooling, TransformerConfig, Weights};
     use super::*;
     use crate::parameters::DenseParametersBuilder;
+    use crate::precision::Numbers;
 
     /// Along an embedding itself, the derivative of what is made of the vector is gradient x input.
     #[test]
@@ -124,6 +125,55 @@ mod tests {
                     "padding says nothing"
                 );
             }
+        }
+    }
+
+    #[test]
+    fn products_in_eight_bits_leave_vectors_nearly_and_gradients_as_they_are() {
+        let ids = Tensor::from_slice2(&[[5_i64, 9, 7, 11, 6], [8, 4, 10, 0, 0]]);
+        let lengths = Tensor::from_slice(&[5_i64, 3]);
+        let mask = Tensor::arange(5, (Kind::Int64, Device::Cpu)).lt_tensor(&lengths.unsqueeze(1));
+        let input = PieceInput {
+            ids: &ids,
+            lengths: &lengths,
+            mask: Some(&mask),
+            is_training: false,
+            drops: false,
+            seed: 0,
+        };
+        for (kind, pooling) in KINDS
+            .into_iter()
+            .flat_map(|kind| [Pooling::Cls, Pooling::Mean].map(|pooling| (kind, pooling)))
+        {
+            let folder = folder(kind);
+            let architecture = Architecture::read(&folder).unwrap();
+            let config = TransformerConfig {
+                pooling,
+                ..config()
+            };
+            let mut builder = DenseParametersBuilder::default();
+            let weights = Weights::Folder(&folder);
+            let encoder = Transformer::new(&architecture, &config, &mut builder, weights).unwrap();
+            let mut parameters = builder.finish_to_read(Device::Cpu, Kind::Float.into());
+            let vector = |parameters: &DenseParameters| {
+                tch::no_grad(|| encoder.forward(parameters, &input).vector)
+            };
+            let gradient = |parameters: &DenseParameters| {
+                let parts = encoder.from_embeddings(parameters, &input);
+                let leaf = parts.embedded.copy().set_requires_grad(true);
+                let sum = parts.vector(&leaf).square().sum(Kind::Float);
+                Tensor::run_backward(&[sum], &[&leaf], false, false).remove(0)
+            };
+            let (exact, exact_gradient) = (vector(&parameters), gradient(&parameters));
+            parameters.read_with(Numbers {
+                kind: Kind::Float,
+                is_int8: true,
+            });
+            let short = vector(&parameters);
+            assert_ne!(short, exact, "{kind}: nothing was rounded");
+            let likeness = short.cosine_similarity(&exact, 1, 1e-8).min();
+            assert!(likeness.double_value(&[]) > 0.995, "{kind}: {likeness:?}");
+            assert_eq!(gradient(&parameters), exact_gradient, "{kind}");
         }
     }
 }
