@@ -4,7 +4,8 @@ use plethora_system::{Estimate, Trainable as _, TrainingSize};
 use tch::{Device, Kind};
 
 use super::config::{EncoderConfig, OpenDenseConfig};
-use crate::precision::prediction_numbers;
+use crate::int8;
+use crate::precision::{Numbers, prediction_numbers};
 use crate::pretrained::{self, EncoderSizes};
 use crate::systems::estimate::{LIBRARY_BYTES, words_per_document};
 use crate::transformer::Pooling;
@@ -12,9 +13,15 @@ use crate::transformer::Pooling;
 /// Pieces of a word.
 const PIECES_PER_WORD: f64 = 1.3;
 
-/// Operations of a core per second, measured on a processor with AVX-512 that multiplies numbers of 16 bits:
-/// with these and with those of 32.
-const OPERATIONS_PER_SECOND: (f64, f64) = (2.5e11, 9.0e10);
+/// Operations of a core per second, measured on a processor with AVX-512 that multiplies numbers of 8 and 16 bits,
+/// and with those of 32.
+fn operations_per_second(numbers: Numbers) -> f64 {
+    match numbers.kind {
+        _ if numbers.is_int8 && int8::is_fast() => 4.0e11,
+        Kind::BFloat16 => 2.5e11,
+        _ => 9.0e10,
+    }
+}
 
 /// Bytes of a weight: as it is kept and as it is computed with.
 const BYTES_PER_WEIGHT: f64 = 8.0;
@@ -46,11 +53,7 @@ fn frozen(config: &OpenDenseConfig, size: &TrainingSize) -> Estimate {
     let documents = size.num_documents as f64;
     let longest = config.document.max_length as f64;
     let length = (PIECES_PER_WORD * words_per_document(size)).clamp(1.0, longest);
-    let (in_16_bits, in_32_bits) = OPERATIONS_PER_SECOND;
-    let per_second = match prediction_numbers(config.train.precision, Device::Cpu).kind {
-        Kind::BFloat16 => in_16_bits,
-        _ => in_32_bits,
-    };
+    let per_second = operations_per_second(prediction_numbers(config.train.precision, Device::Cpu));
     let encoder = EncoderSizes::of_folder(&config.encoder.folder);
     let encoding_s = documents * length * 2.0 * encoder.layer_weights() / per_second;
     let with_vectors = TrainingSize {

@@ -9,7 +9,7 @@ use plethora_core::training_log::TrainingLog;
 use plethora_core::{LabelId, ScoredLabel, SparseMatrix};
 use plethora_linear::trees::LinearModel;
 use plethora_system::resources::cpu_seconds;
-use plethora_system::{Compute, Embeddings, Explanation, RankOptions, Ranker, Rankings};
+use plethora_system::{Compute, Embeddings, Explanation, Precision, RankOptions, Ranker, Rankings};
 use rayon::prelude::*;
 
 use super::blend::{Blend, CANDIDATES, Said};
@@ -66,7 +66,12 @@ impl DenseModel {
         let config: DenseConfig = folder.read_json(CONFIG_FILE)?;
         config.validate()?;
         let device = open_device(compute.device)?;
-        let numbers = prediction_numbers(compute.precision, device);
+        // Vectors like those that the classifiers have learnt from, unless somebody says otherwise.
+        let precision = match compute.precision {
+            Precision::Auto => config.train.precision,
+            said => said,
+        };
+        let numbers = prediction_numbers(precision, device);
         let encoder = guarded(|| FrozenEncoder::open(folder, &config.encoder, (device, numbers)))?;
         let reader = PieceReader {
             pieces: Pieces::load_from(folder.folder())?,

@@ -116,6 +116,7 @@ impl<T: Number> Work for Attending<'_, '_, T> {
         let mut values = vec![blank; head_width.div_ceil(COLUMNS) * pieces];
         let mut queries = vec![0.0_f32; MOST_ROWS * head_width];
         let mut weights = vec![0.0_f32; MOST_ROWS * num_panels * COLUMNS];
+        let mut tile = [blank; MOST_ROWS];
         for head in 0..width / head_width {
             for piece in 0..pieces {
                 let panel = &mut keys[piece / COLUMNS * head_width..][..head_width];
@@ -144,6 +145,7 @@ impl<T: Number> Work for Attending<'_, '_, T> {
                     (&queries, head_width),
                     &keys,
                     (&mut weights, stride, count),
+                    &mut tile,
                 );
                 let mut sums = [0.0_f32; MOST_ROWS];
                 for row in 0..count {
@@ -154,9 +156,8 @@ impl<T: Number> Work for Attending<'_, '_, T> {
                 }
                 for (number, values) in values.chunks_exact(pieces).enumerate() {
                     let columns = number * COLUMNS..head_width.min((number + 1) * COLUMNS);
-                    let mut seen = [blank; MOST_ROWS];
-                    tiles(dots, (&weights, stride), values, &mut seen, count);
-                    for (row, seen) in seen[..count].iter().enumerate() {
+                    tiles(dots, (&weights, stride), values, &mut tile, count);
+                    for (row, seen) in tile[..count].iter().enumerate() {
                         let start = (first + row) * width + head * head_width;
                         let output = &mut self.seen[start + columns.start..][..columns.len()];
                         let factor = sums[row].recip();
@@ -177,11 +178,11 @@ fn multiply<D: Dots>(
     (rows, width): (&[f32], usize),
     matrix: &[Floats],
     (output, stride, count): (&mut [f32], usize, usize),
+    tile: &mut [Floats; MOST_ROWS],
 ) {
     for (number, panel) in matrix.chunks_exact(width).enumerate() {
-        let mut sums = [[0.0; COLUMNS]; MOST_ROWS];
-        tiles(dots, (rows, width), panel, &mut sums, count);
-        for (row, sums) in sums[..count].iter().enumerate() {
+        tiles(dots, (rows, width), panel, tile, count);
+        for (row, sums) in tile[..count].iter().enumerate() {
             output[row * stride + number * COLUMNS..][..COLUMNS].copy_from_slice(sums);
         }
     }
@@ -198,7 +199,8 @@ fn tiles<D: Dots>(
 ) {
     let row = |number: usize| &rows[number * stride..][..panel.len()];
     if count == MOST_ROWS {
-        dots.floats::<MOST_ROWS>(std::array::from_fn(row), panel, sums);
+        let rows = [row(0), row(1), row(2), row(3), row(4), row(5)];
+        dots.floats::<MOST_ROWS>(rows, panel, sums);
     } else {
         for (number, sums) in sums[..count].iter_mut().enumerate() {
             dots.floats::<1>([row(number)], panel, std::array::from_mut(sums));

@@ -66,6 +66,18 @@ impl Portable {
     }
 }
 
+/// Whether the processor multiplies 64 pairs at once.
+pub(super) fn has_vnni() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        Vnni::detect().is_some()
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        false
+    }
+}
+
 /// On processors with AVX-512 VNNI, which multiply 64 pairs at once.
 #[cfg(target_arch = "x86_64")]
 #[derive(Debug, Clone, Copy)]

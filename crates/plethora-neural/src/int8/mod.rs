@@ -24,5 +24,10 @@ mod weights;
 pub(crate) use attention::attend;
 pub(crate) use linear::Int8Linear;
 pub(crate) use lstm::{Direction, Int8Lstm};
-pub(crate) use operation::{FeedForward, Normed, feed_forward, linear, normed};
+pub(crate) use operation::{LayerEnd, Normed, end_layer, linear};
 pub(crate) use weights::{Int8Weights, floats};
+
+/// Whether the processor multiplies faster in eight bits than in others.
+pub(crate) fn is_fast() -> bool {
+    dots::has_vnni()
+}

@@ -23,55 +23,37 @@ pub(crate) struct Normed {
     pub(crate) eps: f32,
 }
 
-/// Two products with a function between them.
+/// What is left of a layer once pieces have seen each other, piece by piece.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct FeedForward<'a> {
+pub(crate) struct LayerEnd<'a> {
+    /// Of what was seen.
+    pub(crate) output: &'a Int8Linear,
+    /// Of that and the states before.
+    pub(crate) attention_norm: &'a Normed,
     pub(crate) inner: &'a Int8Linear,
     pub(crate) curve: Curve,
     pub(crate) outer: &'a Int8Linear,
+    /// Of what the two make and what goes into them.
+    pub(crate) norm: &'a Normed,
 }
 
 /// The product of each row of `input`.
 pub(crate) fn linear(input: &Tensor, linear: &Int8Linear) -> Tensor {
-    by_rows(
-        input,
-        None,
-        linear.outputs(),
-        OneProduct { linear, norm: None },
-    )
+    by_rows(input, None, linear.outputs(), OneProduct(linear))
 }
 
-/// The product of each row of `input` added to that of `residual`, then normed.
-pub(crate) fn normed(
-    input: &Tensor,
-    linear: &Int8Linear,
-    residual: &Tensor,
-    norm: &Normed,
-) -> Tensor {
-    let work = OneProduct {
-        linear,
-        norm: Some(norm),
-    };
-    by_rows(input, Some(residual), linear.outputs(), work)
-}
-
-/// What two products make of each row of `states` added to it, then normed.
-pub(crate) fn feed_forward(states: &Tensor, parts: FeedForward<'_>, norm: &Normed) -> Tensor {
-    by_rows(
-        states,
-        None,
-        parts.outer.outputs(),
-        TwoProducts { parts, norm },
-    )
+/// The states that a layer makes of what its pieces have seen, and of those before.
+pub(crate) fn end_layer(seen: &Tensor, states: &Tensor, end: LayerEnd<'_>) -> Tensor {
+    by_rows(seen, Some(states), end.outer.outputs(), end)
 }
 
 /// Memory of one thread.
 #[derive(Debug, Default)]
 struct Scratch {
     rows: Int8Rows,
-    inner: Vec<f32>,
-    inner_rows: Int8Rows,
     sums: Vec<f32>,
+    states: Vec<f32>,
+    inner: Vec<f32>,
 }
 
 /// What is made of some rows.
@@ -160,66 +142,61 @@ impl<T: Number, O: OfRows> Work for OnProcessor<'_, '_, T, O> {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct OneProduct<'a> {
-    linear: &'a Int8Linear,
-    norm: Option<&'a Normed>,
-}
+struct OneProduct<'a>(&'a Int8Linear);
 
 impl OfRows for OneProduct<'_> {
     #[inline(always)]
     fn apply<T: Number, D: Dots>(self, dots: D, rows: Rows<'_, T>, scratch: &mut Scratch) {
-        let Self { linear, norm } = self;
-        let width = linear.outputs();
+        let Self(linear) = self;
         scratch.rows.fill(rows.input, linear.inputs());
-        let Some(norm) = norm else {
-            let output = rows.output;
-            product(dots, &scratch.rows, linear, Written { width, output });
-            return;
+        let written = Written {
+            width: linear.outputs(),
+            output: rows.output,
         };
-        let sums = &mut scratch.sums;
-        sums.resize(rows.output.len(), 0.0);
-        let added = Added {
-            width,
-            residual: rows.residual.unwrap_or_default(),
-            sums,
-        };
-        product(dots, &scratch.rows, linear, added);
-        norm.write(sums, rows.output);
+        product(dots, &scratch.rows, linear, written);
     }
 }
 
-#[derive(Debug, Clone, Copy)]
-struct TwoProducts<'a> {
-    parts: FeedForward<'a>,
-    norm: &'a Normed,
-}
-
-impl OfRows for TwoProducts<'_> {
+impl OfRows for LayerEnd<'_> {
     #[inline(always)]
     fn apply<T: Number, D: Dots>(self, dots: D, rows: Rows<'_, T>, scratch: &mut Scratch) {
-        let FeedForward {
+        let Scratch {
+            rows: coded,
+            sums,
+            states,
             inner,
-            curve,
-            outer,
-        } = self.parts;
-        scratch.rows.fill(rows.input, inner.inputs());
-        let between = &mut scratch.inner;
-        between.resize(scratch.rows.len() * inner.outputs(), 0.0);
-        let curved = Curved {
-            width: inner.outputs(),
-            curve,
-            output: between,
-        };
-        product(dots, &scratch.rows, inner, curved);
-        scratch.inner_rows.fill(between, inner.outputs());
-        let sums = &mut scratch.sums;
+        } = scratch;
+        let width = self.outer.outputs();
         sums.resize(rows.output.len(), 0.0);
+        states.resize(rows.output.len(), 0.0);
+
+        coded.fill(rows.input, self.output.inputs());
+        let residual = rows.residual.unwrap_or_default();
         let added = Added {
-            width: outer.outputs(),
-            residual: rows.input,
+            width,
+            residual,
             sums,
         };
-        product(dots, &scratch.inner_rows, outer, added);
+        product(dots, coded, self.output, added);
+        self.attention_norm.write(sums, states);
+
+        coded.fill(states, width);
+        inner.resize(coded.len() * self.inner.outputs(), 0.0);
+        let curved = Curved {
+            width: self.inner.outputs(),
+            curve: self.curve,
+            output: inner,
+        };
+        product(dots, coded, self.inner, curved);
+
+        coded.fill(inner, self.inner.outputs());
+        let residual = states.as_slice();
+        let added = Added {
+            width,
+            residual,
+            sums,
+        };
+        product(dots, coded, self.outer, added);
         self.norm.write(sums, rows.output);
     }
 }

@@ -9,7 +9,7 @@ use super::loader::Loader;
 use super::relative_attention::RelativeAttention;
 use super::tensor_names::LayerNames;
 use crate::Result;
-use crate::int8;
+use crate::int8::{self, Int8Linear, Normed};
 
 /// Attention of several heads, added to the input.
 #[derive(Debug)]
@@ -74,9 +74,6 @@ impl Attention {
             Rows::All => states.shallow_clone(),
             Rows::Document => batch.document_states(states),
         };
-        if let Some(states) = self.in_int8(states, batch, rows) {
-            return states;
-        }
         let Heads {
             mut query,
             key,
@@ -103,8 +100,14 @@ impl Attention {
         self.norm.apply(batch.parameters, &(output + own))
     }
 
-    /// The same for all rows where products are computed in eight bits, for positions that are no scores.
-    fn in_int8(&self, states: &Tensor, batch: &Batch<'_>, rows: Rows) -> Option<Tensor> {
+    /// What all pieces see where products are computed in eight bits, for positions that are no scores; then
+    /// the product and the norm that follow.
+    pub(super) fn in_int8<'a>(
+        &self,
+        states: &Tensor,
+        batch: &Batch<'a>,
+        rows: Rows,
+    ) -> Option<(Tensor, &'a Int8Linear, &'a Normed)> {
         if rows == Rows::Document || self.relative.is_some() {
             return None;
         }
@@ -114,7 +117,7 @@ impl Attention {
         let qkv = self.qkv.apply(parameters, states);
         let num_heads = self.shape.num_heads as usize;
         let seen = int8::attend(&qkv, num_heads, batch.bias(rows).as_ref());
-        Some(int8::normed(&seen, output, states, norm))
+        Some((seen, output, norm))
     }
 
     /// Queries of `own` states, keys and values of all.

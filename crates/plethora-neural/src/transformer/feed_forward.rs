@@ -9,7 +9,7 @@ use super::loader::Loader;
 use super::tensor_names::LayerNames;
 use crate::Result;
 use crate::curve::Curve;
-use crate::int8;
+use crate::int8::{self, Int8Linear, LayerEnd, Normed};
 use crate::parameters::DenseParameters;
 
 /// Two matrices with a function between them, added to the input.
@@ -55,9 +55,6 @@ impl FeedForward {
 
     pub(super) fn forward(&self, states: &Tensor, batch: &Batch<'_>) -> Tensor {
         let parameters = batch.parameters;
-        if let Some(output) = self.in_int8(parameters, states) {
-            return output;
-        }
         let mut inner = self.activation.apply(&self.inner.apply(parameters, states));
         if self.drops_inner {
             inner = dropped(inner, batch.dropout);
@@ -66,14 +63,21 @@ impl FeedForward {
         self.norm.apply(parameters, &(outer + states))
     }
 
-    /// All of it in one pass over the pieces, where products are computed in eight bits.
-    fn in_int8(&self, parameters: &DenseParameters, states: &Tensor) -> Option<Tensor> {
-        let parts = int8::FeedForward {
+    /// The rest of a layer in one pass over its pieces, where products are computed in eight bits.
+    pub(super) fn end_layer_in_int8(
+        &self,
+        (seen, output, attention_norm): (&Tensor, &Int8Linear, &Normed),
+        states: &Tensor,
+        parameters: &DenseParameters,
+    ) -> Option<Tensor> {
+        let end = LayerEnd {
+            output,
+            attention_norm,
             inner: self.inner.int8(parameters, states)?,
             curve: self.activation,
             outer: self.outer.int8(parameters, states)?,
+            norm: self.norm.int8(parameters)?,
         };
-        let norm = self.norm.int8(parameters)?;
-        Some(int8::feed_forward(states, parts, norm))
+        Some(int8::end_layer(seen, states, end))
     }
 }

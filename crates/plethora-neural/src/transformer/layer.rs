@@ -46,6 +46,13 @@ impl Layer {
     pub(super) fn forward(&self, states: &Tensor, batch: &Batch<'_>, rows: Rows) -> Tensor {
         match self {
             Self::PostNorm(attention, feed_forward) => {
+                if let Some((seen, output, norm)) = attention.in_int8(states, batch, rows) {
+                    let seen = (&seen, output, norm);
+                    let ended = feed_forward.end_layer_in_int8(seen, states, batch.parameters);
+                    if let Some(states) = ended {
+                        return states;
+                    }
+                }
                 let states = attention.forward(states, batch, rows);
                 feed_forward.forward(&states, batch)
             }

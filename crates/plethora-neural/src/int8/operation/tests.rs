@@ -2,118 +2,125 @@ use tch::Device;
 
 use super::*;
 use crate::int8::dots::Portable;
+use crate::threads::with_threads;
 
 fn drawn(shape: &[i64]) -> Tensor {
     Tensor::randn(shape, (Kind::Float, Device::Cpu))
 }
 
 fn floats(tensor: &Tensor) -> Vec<f32> {
-    tensor
-        .to_kind(Kind::Float)
-        .flatten(0, -1)
-        .try_into()
-        .unwrap()
+    let row = tensor.to_kind(Kind::Float).flatten(0, -1);
+    row.try_into().unwrap()
 }
 
+/// Weights and biases of a product, or of a norm.
+type Pair = [Tensor; 2];
+
+/// The end of a layer, and what comes into it.
 struct Example {
+    seen: Tensor,
     states: Tensor,
-    /// Weights and biases of an inner and an outer product.
-    inner: [Tensor; 2],
-    outer: [Tensor; 2],
-    norm: [Tensor; 2],
+    output: Pair,
+    attention_norm: Pair,
+    inner: Pair,
+    outer: Pair,
+    norm: Pair,
+}
+
+/// The same in eight bits.
+struct Short {
+    products: [Int8Linear; 3],
+    norms: [Normed; 2],
 }
 
 impl Example {
     fn new(width: i64, inner_width: i64) -> Self {
         tch::manual_seed(7);
-        let scale = |width: i64| 1.0 / (width as f64).sqrt();
+        let product = |outputs: i64, inputs: i64| {
+            let scale = (inputs as f64).sqrt().recip();
+            [drawn(&[outputs, inputs]) * scale, drawn(&[outputs])]
+        };
         Self {
+            seen: drawn(&[3, 31, width]),
             states: drawn(&[3, 31, width]),
-            inner: [
-                drawn(&[inner_width, width]) * scale(width),
-                drawn(&[inner_width]),
-            ],
-            outer: [
-                drawn(&[width, inner_width]) * scale(inner_width),
-                drawn(&[width]),
-            ],
+            output: product(width, width),
+            attention_norm: [drawn(&[width]), drawn(&[width])],
+            inner: product(inner_width, width),
+            outer: product(width, inner_width),
             norm: [drawn(&[width]), drawn(&[width])],
         }
     }
 
-    fn linear([weight, bias]: &[Tensor; 2]) -> Int8Linear {
-        let inputs = weight.size()[1] as usize;
-        Int8Linear::new(&floats(weight), inputs, Some(&floats(bias)))
+    /// In 32 bits, by libtorch.
+    fn exact(&self, curve: Curve) -> Tensor {
+        let product = |[weight, bias]: &Pair, input: &Tensor| input.linear(weight, Some(bias));
+        let norm = |[weight, bias]: &Pair, states: &Tensor| {
+            states.layer_norm(weight.size(), Some(weight), Some(bias), 1e-5, false)
+        };
+        let output = product(&self.output, &self.seen) + &self.states;
+        let states = norm(&self.attention_norm, &output);
+        let inner = curve.apply(&product(&self.inner, &states));
+        norm(&self.norm, &(product(&self.outer, &inner) + states))
     }
 
-    fn normed(&self) -> Normed {
-        Normed {
-            weight: floats(&self.norm[0]),
-            bias: floats(&self.norm[1]),
+    fn short(&self) -> Short {
+        let norm = |[weight, bias]: &Pair| Normed {
+            weight: floats(weight),
+            bias: floats(bias),
             eps: 1e-5,
+        };
+        Short {
+            products: [&self.output, &self.inner, &self.outer].map(in_eight_bits),
+            norms: [norm(&self.attention_norm), norm(&self.norm)],
         }
     }
+}
 
-    fn exact_norm(&self, states: &Tensor) -> Tensor {
-        let [weight, bias] = &self.norm;
-        let shape = weight.size();
-        states.layer_norm(shape, Some(weight), Some(bias), 1e-5, false)
+impl Short {
+    fn end(&self, curve: Curve) -> LayerEnd<'_> {
+        let [output, inner, outer] = &self.products;
+        let [attention_norm, norm] = &self.norms;
+        LayerEnd {
+            output,
+            attention_norm,
+            inner,
+            curve,
+            outer,
+            norm,
+        }
     }
+}
+
+fn in_eight_bits([weight, bias]: &Pair) -> Int8Linear {
+    let inputs = weight.size()[1] as usize;
+    Int8Linear::new(&floats(weight), inputs, Some(&floats(bias)))
 }
 
 /// The largest difference beside the largest number.
 fn error(ours: &Tensor, exact: &Tensor) -> f64 {
-    let largest = exact.abs().max().double_value(&[]);
-    (ours.to_kind(Kind::Float) - exact)
-        .abs()
-        .max()
-        .double_value(&[])
-        / largest
+    let difference = (ours.to_kind(Kind::Float) - exact).abs().max();
+    difference.double_value(&[]) / exact.abs().max().double_value(&[])
 }
 
 #[test]
 fn operations_are_those_in_32_bits_but_for_their_rounding() {
     for (width, inner_width) in [(128, 256), (37, 70)] {
         let example = Example::new(width, inner_width);
-        let Example {
-            states,
-            inner,
-            outer,
-            ..
-        } = &example;
-        let (first, second) = (Example::linear(inner), Example::linear(outer));
-        let exact_inner = states.linear(&inner[0], Some(&inner[1]));
+        let short = example.short();
+        let [weight, bias] = &example.inner;
+        let exact = example.states.linear(weight, Some(bias));
         for kind in [Kind::Float, Kind::BFloat16] {
-            let states = states.to_kind(kind);
-            let ours = linear(&states, &first);
-            assert_eq!((ours.kind(), ours.size()), (kind, exact_inner.size()));
-            assert!(
-                error(&ours, &exact_inner) < 0.02,
-                "{}",
-                error(&ours, &exact_inner)
-            );
-
-            let ours = normed(&ours, &second, &states, &example.normed());
-            let exact = exact_inner.linear(&outer[0], Some(&outer[1])) + &example.states;
-            let exact = example.exact_norm(&exact);
-            assert!(error(&ours, &exact) < 0.03, "{}", error(&ours, &exact));
-
+            let [seen, states] =
+                [&example.seen, &example.states].map(|states| states.to_kind(kind));
+            let ours = linear(&states, &short.products[1]);
+            assert_eq!((ours.kind(), ours.size()), (kind, exact.size()));
+            let error_of_one = error(&ours, &exact);
+            assert!(error_of_one < 0.02, "{error_of_one}");
             for curve in [Curve::Gelu, Curve::Relu] {
-                let (inner, outer_part) = (&first, &second);
-                let parts = FeedForward {
-                    inner,
-                    curve,
-                    outer: outer_part,
-                };
-                let ours = feed_forward(&states, parts, &example.normed());
-                let between = curve.apply(&exact_inner);
-                let exact = between.linear(&outer[0], Some(&outer[1])) + &example.states;
-                let exact = example.exact_norm(&exact);
-                assert!(
-                    error(&ours, &exact) < 0.03,
-                    "{curve:?}: {}",
-                    error(&ours, &exact)
-                );
+                let ours = end_layer(&seen, &states, short.end(curve));
+                assert_eq!((ours.kind(), ours.size()), (kind, states.size()));
+                let error = error(&ours, &example.exact(curve));
+                assert!(error < 0.04, "{curve:?}: {error}");
             }
         }
     }
@@ -122,24 +129,16 @@ fn operations_are_those_in_32_bits_but_for_their_rounding() {
 #[test]
 fn a_row_gets_the_same_in_any_batch_on_any_number_of_threads() {
     let example = Example::new(64, 96);
-    let (inner, outer) = (
-        &Example::linear(&example.inner),
-        &Example::linear(&example.outer),
-    );
-    let (norm, curve) = (example.normed(), Curve::Gelu);
-    let parts = FeedForward {
-        inner,
-        curve,
-        outer,
-    };
-    let all = feed_forward(&example.states, parts, &norm);
+    let (short, Example { seen, states, .. }) = (example.short(), &example);
+    let end = short.end(Curve::Gelu);
+    let all = end_layer(seen, states, end);
     for document in 0..3 {
-        let alone = feed_forward(&example.states.narrow(0, document, 1), parts, &norm);
-        assert_eq!(floats(&alone), floats(&all.narrow(0, document, 1)));
+        let own = |tensor: &Tensor| tensor.narrow(0, document, 1);
+        let alone = end_layer(&own(seen), &own(states), end);
+        assert_eq!(floats(&alone), floats(&own(&all)));
     }
     for threads in [1, 2, 3] {
-        let here =
-            crate::threads::with_threads(threads, || feed_forward(&example.states, parts, &norm));
+        let here = with_threads(threads, || end_layer(seen, states, end));
         assert_eq!(floats(&here), floats(&all), "{threads}");
     }
 }
@@ -148,27 +147,18 @@ fn a_row_gets_the_same_in_any_batch_on_any_number_of_threads() {
 #[test]
 fn processors_without_vectors_give_the_same_bits() {
     let example = Example::new(37, 70);
-    let (inner, outer) = (
-        &Example::linear(&example.inner),
-        &Example::linear(&example.outer),
-    );
-    let norm = &example.normed();
-    let states = floats(&example.states.narrow(0, 0, 1));
+    let short = example.short();
+    let (seen, states) = (floats(&example.seen), floats(&example.states));
     for curve in [Curve::Gelu, Curve::GeluTanh, Curve::Silu] {
-        let parts = FeedForward {
-            inner,
-            curve,
-            outer,
-        };
+        let end = short.end(curve);
         let mut output = vec![0.0_f32; states.len()];
         let rows = Rows {
-            input: &states,
-            residual: None,
+            input: &seen,
+            residual: Some(&states),
             output: &mut output,
         };
-        let work = TwoProducts { parts, norm };
-        work.apply(Portable, rows, &mut Scratch::default());
-        let here = feed_forward(&example.states.narrow(0, 0, 1), parts, norm);
+        end.apply(Portable, rows, &mut Scratch::default());
+        let here = end_layer(&example.seen, &example.states, end);
         assert_eq!(floats(&here), output);
     }
 }
@@ -176,19 +166,14 @@ fn processors_without_vectors_give_the_same_bits() {
 #[test]
 fn what_is_no_number_spreads_to_its_own_row_alone() {
     let example = Example::new(64, 96);
-    let (inner, outer) = (
-        &Example::linear(&example.inner),
-        &Example::linear(&example.outer),
-    );
-    let parts = FeedForward {
-        inner,
-        curve: Curve::Gelu,
-        outer,
-    };
-    let states = example.states.contiguous();
-    let _ = states.get(1).get(4).get(9).fill_(f64::NAN);
-    let output = feed_forward(&states, parts, &example.normed());
-    let is_nan = output.isnan().any_dim(-1, false);
-    assert_eq!(is_nan.sum(Kind::Int64).int64_value(&[]), 1);
-    assert_eq!(is_nan.int64_value(&[1, 4]), 1);
+    let short = example.short();
+    for tensor in [&example.seen, &example.states] {
+        let clean = tensor.copy();
+        let _ = tensor.get(1).get(4).get(9).fill_(f64::NAN);
+        let output = end_layer(&example.seen, &example.states, short.end(Curve::Gelu));
+        let is_nan = output.isnan().any_dim(-1, false);
+        assert_eq!(is_nan.sum(Kind::Int64).int64_value(&[]), 1);
+        assert_eq!(is_nan.int64_value(&[1, 4]), 1);
+        tensor.shallow_clone().copy_(&clean);
+    }
 }
