@@ -5,6 +5,8 @@ use std::fmt;
 use plethora_system::Precision;
 use tch::{Device, Kind};
 
+use crate::int8;
+
 /// The numbers that a network reads with, without being trained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Numbers {
@@ -51,6 +53,15 @@ pub(crate) fn prediction_numbers(precision: Precision, device: Device) -> Number
     Numbers {
         kind,
         is_int8: precision == Precision::Int8 && !is_on_gpu,
+    }
+}
+
+/// The numbers that an encoder reads with which stays as it is, so that what learns from its vectors learns
+/// from their rounding, too: of eight bits also where nothing is asked for and the processor is fast with them.
+pub(crate) fn frozen_numbers(precision: Precision, device: Device) -> Numbers {
+    match precision {
+        Precision::Auto if int8::is_fast() => prediction_numbers(Precision::Int8, device),
+        said => prediction_numbers(said, device),
     }
 }
 

@@ -5,7 +5,7 @@ use tch::{Device, Kind};
 
 use super::config::{EncoderConfig, OpenDenseConfig};
 use crate::int8;
-use crate::precision::{Numbers, prediction_numbers};
+use crate::precision::{Numbers, frozen_numbers};
 use crate::pretrained::{self, EncoderSizes};
 use crate::systems::estimate::{LIBRARY_BYTES, words_per_document};
 use crate::transformer::Pooling;
@@ -53,7 +53,7 @@ fn frozen(config: &OpenDenseConfig, size: &TrainingSize) -> Estimate {
     let documents = size.num_documents as f64;
     let longest = config.document.max_length as f64;
     let length = (PIECES_PER_WORD * words_per_document(size)).clamp(1.0, longest);
-    let per_second = operations_per_second(prediction_numbers(config.train.precision, Device::Cpu));
+    let per_second = operations_per_second(frozen_numbers(config.train.precision, Device::Cpu));
     let encoder = EncoderSizes::of_folder(&config.encoder.folder);
     let encoding_s = documents * length * 2.0 * encoder.layer_weights() / per_second;
     let with_vectors = TrainingSize {

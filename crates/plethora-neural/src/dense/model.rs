@@ -19,7 +19,7 @@ use super::indexes::{Asked, DOCUMENTS_FILE, Indexes, TERMS_FILE, VECTORS_FILE};
 use super::rows::side_by_side;
 use super::text_vectors::TextVectors;
 use crate::guard::guarded;
-use crate::precision::prediction_numbers;
+use crate::precision::frozen_numbers;
 use crate::pretrained::{PieceReader, Pieces, check_fit};
 use crate::systems::network_file::folder_of;
 use crate::systems::reading::text_of;
@@ -71,7 +71,7 @@ impl DenseModel {
             Precision::Auto => config.train.precision,
             said => said,
         };
-        let numbers = prediction_numbers(precision, device);
+        let numbers = frozen_numbers(precision, device);
         let encoder = guarded(|| FrozenEncoder::open(folder, &config.encoder, (device, numbers)))?;
         let reader = PieceReader {
             pieces: Pieces::load_from(folder.folder())?,

@@ -15,7 +15,7 @@ use super::text_vectors::{TextVectors, WaitingTexts};
 use super::training_set::{DenseSet, DenseValidation, ReadDocuments, ReadValidation, encode};
 use super::vectors::Vectors;
 use crate::open_device;
-use crate::precision::prediction_numbers;
+use crate::precision::frozen_numbers;
 use crate::pretrained::{
     EncoderFiles, PieceCorpusBuilder, PieceReader, PieceTexts, resolve_encoder, weight_files,
 };
@@ -64,7 +64,7 @@ impl OpenDenseConfig {
         let config = self.encoder_config(run)?;
         let files = self.encoder_files(&config)?;
         let device = open_device(run.compute.device)?;
-        let numbers = prediction_numbers(self.train.precision, device);
+        let numbers = frozen_numbers(self.train.precision, device);
         let encoder = FrozenEncoder::load(files.architecture, &config, (device, numbers))?;
         let reader = PieceReader {
             pieces: files.pieces,
@@ -167,7 +167,7 @@ impl OpenDenseConfig {
         stages.end("fine-tuning", started);
         let started = Instant::now();
         let device = open_device(run.compute.device)?;
-        let numbers = prediction_numbers(self.train.precision, device);
+        let numbers = frozen_numbers(self.train.precision, device);
         let file = work.path(ENCODER_FILE);
         let encoder = FrozenEncoder::load_file(architecture, &config, &file, (device, numbers))?;
         let encoder = TextVectors::new(encoder, texts.reader);
