@@ -27,6 +27,9 @@ pub(crate) use lstm::{Direction, Int8Lstm};
 pub(crate) use operation::{LayerEnd, Normed, end_layer, linear};
 pub(crate) use weights::{Int8Weights, floats};
 
+/// Inputs of a product whose sums fit into 32 bits whatever they are.
+pub(crate) const MOST_INPUTS: i64 = i32::MAX as i64 / (255 * 127);
+
 /// Whether the processor multiplies faster in eight bits than in others.
 pub(crate) fn is_fast() -> bool {
     dots::has_vnni()

@@ -3,7 +3,7 @@
 use tch::Tensor;
 
 use super::dense::{DenseParameters, ParameterId};
-use crate::int8::{Int8Linear, Int8Lstm, Int8Weights, Normed};
+use crate::int8::{Int8Linear, Int8Lstm, Int8Weights, MOST_INPUTS, Normed};
 use crate::precision::Numbers;
 
 impl DenseParameters {
@@ -24,8 +24,16 @@ impl DenseParameters {
         let weights = self.int8_for(input)?;
         // With its bias a matrix is another than without.
         let place = bias.unwrap_or(weight).0;
+        let weight = self.computed(weight);
+        if weight
+            .size()
+            .last()
+            .is_some_and(|inputs| *inputs > MOST_INPUTS)
+        {
+            return None;
+        }
         let bias = bias.map(|bias| self.computed(bias));
-        Some(weights.linear(place, self.computed(weight), bias))
+        Some(weights.linear(place, weight, bias))
     }
 
     /// An LSTM whose weights are this parameter, likewise.
@@ -52,5 +60,32 @@ impl DenseParameters {
 
     fn int8_for(&self, input: &Tensor) -> Option<&Int8Weights> {
         self.int8.as_ref().filter(|_| !input.requires_grad())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tch::{Device, Kind};
+
+    use super::*;
+    use crate::parameters::DenseParametersBuilder;
+
+    #[test]
+    fn products_whose_sums_might_not_fit_stay_as_they_are() {
+        let mut builder = DenseParametersBuilder::default();
+        let zeros = |shape: [i64; 2]| Tensor::zeros(shape, (Kind::Float, Device::Cpu));
+        let wide = builder.add("wide", zeros([1, MOST_INPUTS + 1]));
+        let narrow = builder.add("narrow", zeros([1, MOST_INPUTS]));
+        let mut parameters = builder.finish_to_read(Device::Cpu, Kind::Float.into());
+        let input = zeros([1, 1]);
+        assert!(parameters.int8_linear(narrow, None, &input).is_none());
+        parameters.read_with(Numbers {
+            kind: Kind::Float,
+            is_int8: true,
+        });
+        assert!(parameters.int8_linear(narrow, None, &input).is_some());
+        assert!(parameters.int8_linear(wide, None, &input).is_none());
+        let trained = input.set_requires_grad(true);
+        assert!(parameters.int8_linear(narrow, None, &trained).is_none());
     }
 }
