@@ -171,7 +171,7 @@ mod tests {
             });
             let short = vector(&parameters);
             assert_ne!(short, exact, "{kind}: nothing was rounded");
-            let likeness = short.cosine_similarity(&exact, 1, 1e-8).min();
+            let likeness = Tensor::cosine_similarity(&short, &exact, 1, 1e-8).min();
             assert!(likeness.double_value(&[]) > 0.995, "{kind}: {likeness:?}");
             assert_eq!(gradient(&parameters), exact_gradient, "{kind}");
         }
