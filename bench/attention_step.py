@@ -5,7 +5,7 @@ Usage: python bench/attention_step.py target/release/plethora [--threads 2]
 Needs torch 2.11 and a Plethora with the feature torch. Both train batches of 40 documents of 200 words with 1,000
 labels, 300-wide trained word vectors, a BiLSTM of 2 x 256, one attention a label and a shared layer of 256. Plethora
 runs as users run it, through files and the command line; its figures come from its own log and from the wall clock.
-The two take turns, three rounds, and the medians are printed as a Markdown table.
+They take turns, three rounds, and the medians are printed as a Markdown table.
 """
 
 import argparse
@@ -97,43 +97,51 @@ def plethora_round(program, threads, folder):
     command = [program, "-q", "-j", str(threads), "train", corpus, "-o", model, "--system", "attentionxml", "--force"]
     for key, value in settings.items():
         command += ["--set", f"{key}={value}"]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    records = [json.loads(line) for line in open(model / "metrics.jsonl", encoding="utf-8")]
-    speeds = [record["documents_per_s"] for record in records if "documents_per_s" in record]
+    report = subprocess.run([*command, "--json"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    # All of training: validation and checkpoints are off.
+    step = json.loads(report)["seconds"]["training"] / (PREDICTED / BATCH)
+    inference = [inference_ms(program, threads, folder, dtype) for dtype in ("f32", "int8")]
+    return step * 1e3, *inference
+
+
+def inference_ms(program, threads, folder, dtype):
     seconds = []
     for name in ["half.jsonl", "corpus.jsonl"]:
         start = time.perf_counter()
-        command = [program, "-q", "-j", str(threads), "predict", model, folder / name, "-k", "5"]
+        command = [program, "-q", "-j", str(threads), "predict", folder / "model", folder / name, "-k", "5", "--dtype", dtype]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         seconds.append(time.perf_counter() - start)
     # Starting the program and opening the model cost the same in both, and cancel out.
-    inference = (seconds[1] - seconds[0]) / (PREDICTED - PREDICTED // 2)
-    return BATCH / statistics.median(speeds) * 1e3, inference * 1e3
+    return 1e3 * (seconds[1] - seconds[0]) / (PREDICTED - PREDICTED // 2)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=3)
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
-    rounds = {"PyTorch, packed sequences": [], "PyTorch, padded sequences": [], "Plethora": []}
+    rounds = {"PyTorch, packed sequences": [], "PyTorch, padded sequences": [], "Plethora": [], "Plethora, int8": []}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_corpus(folder / "corpus.jsonl", PREDICTED)
         write_corpus(folder / "half.jsonl", PREDICTED // 2)
-        for _ in range(3):
+        for _ in range(args.rounds):
             rounds["PyTorch, packed sequences"].append(torch_round(True))
             rounds["PyTorch, padded sequences"].append(torch_round(False))
-            rounds["Plethora"].append(plethora_round(args.program, args.threads, folder))
+            step, inference, in_int8 = plethora_round(args.program, args.threads, folder)
+            rounds["Plethora"].append((step, inference))
+            rounds["Plethora, int8"].append((step, in_int8))
     medians = {name: [statistics.median(column) for column in zip(*values)] for name, values in rounds.items()}
     print(f"| {args.threads} threads | training step, ms | inference, ms a document |\n| --- | --- | --- |")
     for name, (step, inference) in medians.items():
         print(f"| {name} | {step:.0f} | {inference:.2f} |")
     # The faster of the two, which only works where all documents are equally long, as they are here.
     best = medians["PyTorch, padded sequences"]
-    step, inference = (ours / theirs for ours, theirs in zip(medians["Plethora"], best))
-    print(f"| ratio to the second | {step:.2f} | {inference:.2f} |")
+    for name in ("Plethora", "Plethora, int8"):
+        step, inference = (ours / theirs for ours, theirs in zip(medians[name], best))
+        print(f"| {name}, ratio to the second | {step:.2f} | {inference:.2f} |")
 
 
 if __name__ == "__main__":
