@@ -16,8 +16,8 @@ pub(crate) struct DeviceArgs {
     #[arg(long, value_name = "DEVICE", value_parser = parse, default_value = "cpu")]
     pub(crate) device: Device,
 
-    /// Precision of neural systems: auto (16 bits where that is faster), f32, bf16 or int8 (products
-    /// of encoders that are only read, on processors; all else as auto)
+    /// Precision of neural systems: auto (what is fast here: 16 bits, eight for encoders that stay as
+    /// they are), f32, bf16 or int8 (prediction on processors, all else as auto)
     #[arg(long, value_name = "DTYPE", value_parser = parse_precision, default_value = "auto")]
     pub(crate) dtype: Precision,
 }
